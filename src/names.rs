@@ -17,14 +17,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
 pub use alike::{folded, same_file};
 pub use few::{Few, MOST_NAMED, counted, few, grouped};
 pub use legible::{hidden, invisible, legible, spelt_in_tags, unseen};
 pub use nearest::{Comparisons, did_you_mean, nearest, nearly_same};
-pub(crate) use words::words;
+pub(crate) use words::{text_type, words};
 
 /// Longest name of a flow or template, in characters.
 pub const LONGEST_NAME: usize = 200;
@@ -51,9 +51,12 @@ impl NameError {
 
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal, $check:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        text_type! {
+            $(#[$doc])*
+            #[derive(Serialize, Deserialize)]
+            #[serde(try_from = "String")]
+            $name
+        }
 
         #[allow(dead_code, reason = "each kind of name can do the same")]
         impl $name {
@@ -67,23 +70,6 @@ macro_rules! name {
                     Ok(()) => Ok(Self(Arc::from(text))),
                     Err(why) => Err(NameError::new($what, text, why)),
                 }
-            }
-
-            /// The text itself.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
             }
         }
 
@@ -100,15 +86,11 @@ macro_rules! name {
             }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
+        impl TryFrom<String> for $name {
+            type Error = NameError;
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::new(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+            fn try_from(text: String) -> Result<Self, NameError> {
+                Self::new(&text)
             }
         }
     };
@@ -350,6 +332,14 @@ pub fn shown(text: &str, longest: usize) -> String {
         kept += 1;
     }
     out
+}
+
+/// A text's beginning of so many characters, with dots behind it where it is longer.
+pub fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 /// Untrusted text in quotation marks, made safe, at most 80 characters of it.

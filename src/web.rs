@@ -5,7 +5,9 @@
 use std::error::Error;
 use std::io;
 use std::iter::successors;
+use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::{Certificate, Client, ClientBuilder};
 use rustls::CertificateError;
@@ -94,6 +96,13 @@ impl WebTrouble {
             Self::Other => None,
         }
     }
+}
+
+/// The pause that a `Retry-After` asks for, in seconds or until a time, however it is written.
+pub fn retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let date = || DateTime::parse_from_rfc2822(text).or_else(|_| DateTime::parse_from_rfc3339(text)).ok();
+    seconds.or_else(|| Some((date()?.to_utc() - now).to_std().unwrap_or_default()))
 }
 
 fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {

@@ -106,15 +106,7 @@ pub(crate) fn instead_of(kind: &ProblemKind) -> &'static str {
             "keep the file in git itself: take its pattern out of .gitattributes (`git lfs untrack`), add it again and commit"
         }
         ProblemKind::Submodule => "put the files themselves in the submodule's place",
-        ProblemKind::TooLarge { .. }
-        | ProblemKind::NotAFile
-        | ProblemKind::BadPath(_)
-        | ProblemKind::ListingCutOff
-        | ProblemKind::TooDeep { .. }
-        | ProblemKind::Overlooked { .. }
-        | ProblemKind::Doubtful { .. }
-        | ProblemKind::Unreadable { .. }
-        | ProblemKind::Failed(_) => "put a plain file of that content into the catalog",
+        _ => "put a plain file of that content into the catalog",
     }
 }
 

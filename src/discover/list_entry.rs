@@ -201,14 +201,7 @@ impl ListEntry {
             Self::Compact(entry) => Some((&entry.name, &entry.description)),
             Self::Brief(entry) => Some((&entry.name, &entry.description)),
             Self::Shortened(entry) => Some((&entry.name, &entry.description)),
-            Self::Index(_)
-            | Self::Standard(_)
-            | Self::Detailed(_)
-            | Self::Hot(_)
-            | Self::Category(_)
-            | Self::Summary(_)
-            | Self::Full(_)
-            | Self::Contract(_) => None,
+            _ => None,
         }
     }
 
@@ -217,14 +210,7 @@ impl ListEntry {
         let description = match mode {
             Mode::Index => return Self::Index(IndexEntry(text::short_line(&flow.name, &flow.description))),
             Mode::Brief => text::brief(&flow.description),
-            Mode::Compact
-            | Mode::Standard
-            | Mode::Detailed
-            | Mode::Hot
-            | Mode::Categories
-            | Mode::Summaries
-            | Mode::Full
-            | Mode::Contract => text::truncated(&flow.description, LONGEST_DESCRIPTION),
+            _ => text::truncated(&flow.description, LONGEST_DESCRIPTION),
         };
         Self::Shortened(ShortenedEntry { name: flow.name.clone(), description, shortened: true })
     }

@@ -13,7 +13,7 @@ use crate::code::{Code, WarningCode};
 use crate::config::{ModelSpec, Provider};
 use crate::execute::{OnToolProgress, Worked};
 use crate::model::{Breach, Contract, Cost, Finish, Generated, TokenUsage};
-use crate::names::{grouped, quoted, shown};
+use crate::names::{cut, grouped, quoted, shown};
 use crate::plan::{Rendering, Step};
 use crate::run::{Output, StepError, Warning, read_output};
 
@@ -117,7 +117,7 @@ pub(super) async fn answer(ask: StepAsk<'_>) -> Worked {
         attempts: tally.attempts,
         stored: tally.stored,
         cost: tally.cost.map(|millionths| Cost { millionths, currency: ask.worker.models.currency().to_owned() }),
-        came: tally.came.take().filter(|_| result.is_err()).map(|came| cut(&came)),
+        came: tally.came.take().filter(|_| result.is_err()).map(|came| cut(&came, LONGEST_CAME)),
     });
     let result = match result {
         Ok(output) => Ok(Output { generated: Some(generated), ..output }),
@@ -139,12 +139,6 @@ pub fn ended(rendering: &Rendering, id: &str, result: Result<Output, StepError>)
         }
         result => Worked::from(result),
     }
-}
-
-fn cut(text: &str) -> String {
-    text.char_indices()
-        .nth(LONGEST_CAME)
-        .map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", text.get(..end).unwrap_or_default()))
 }
 
 impl StepAsk<'_> {

@@ -1,4 +1,5 @@
-//! Enums each of whose variants has one word, by which people and programs write and read it.
+//! Types that are texts: enums each of whose variants has one word, by which people and programs write and read it,
+//! and newtypes of names and ids.
 
 /// An enum with a word for each variant: all of them, their words, from one to the other and back.
 macro_rules! words {
@@ -32,4 +33,33 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+/// A newtype of a text that is shown as it is.
+macro_rules! text_type {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(std::sync::Arc<str>);
+
+        #[allow(dead_code, reason = "each kind of text can do the same")]
+        impl $name {
+            /// The text itself.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+pub(crate) use {text_type, words};

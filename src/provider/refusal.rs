@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use crate::config::{Secret, redact};
 use crate::generate::{Shape, Trouble, TroubleKind};
 use crate::names::shown;
+use crate::web;
 
 /// The most of a provider's words that is kept, in characters.
 const LONGEST: usize = 500;
@@ -184,7 +185,7 @@ fn pause(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let named = text("retry-after-ms")
         .and_then(|text| text.parse::<f64>().ok())
         .and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok())
-        .or_else(|| text("retry-after").and_then(|text| seconds(text).or_else(|| until(text, now))));
+        .or_else(|| web::retry_after(text("retry-after")?, now));
     let resets = || {
         let used_up = headers.iter().filter_map(|(name, value)| {
             let rest =
@@ -194,21 +195,11 @@ fn pause(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
             // x-ratelimit-remaining-tokens has x-ratelimit-reset-tokens; anthropic-ratelimit-tokens-remaining
             // has anthropic-ratelimit-tokens-reset.
             let reset = text(&format!("{before}reset{after}"))?;
-            duration(reset).or_else(|| until(reset, now)).or_else(|| seconds(reset))
+            duration(reset).or_else(|| web::retry_after(reset, now))
         });
         used_up.max()
     };
     named.or_else(resets).map(|pause| pause.min(LONGEST_PAUSE))
-}
-
-fn seconds(text: &str) -> Option<Duration> {
-    text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-}
-
-/// How long until a time.
-fn until(text: &str, now: DateTime<Utc>) -> Option<Duration> {
-    let at = DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_rfc2822(text)).ok()?;
-    Some((at.to_utc() - now).max(TimeDelta::zero()).to_std().unwrap_or(Duration::ZERO))
 }
 
 /// A time as Go writes it: `1m30.5s`, `250ms`.

@@ -117,7 +117,6 @@ pub fn error(error: &Error, look: Look) -> String {
     };
     if let Some(step) = next {
         text.push_str(&hint(&for_commands(&step), look));
-        text.push('\n');
     }
     text
 }
@@ -132,14 +131,18 @@ pub fn passing(error: &Error, so: &str, look: Look) -> String {
     let mut text = warning(&format!("{}; {so}", error.message), look);
     if let Some(step) = &error.next_step {
         text.push_str(&hint(&for_commands(step), look));
-        text.push('\n');
     }
     text
 }
 
+/// A line beside the point.
+fn faint(text: &str, look: Look) -> String {
+    look.paint(FAINT, text) + "\n"
+}
+
 fn hint(text: &str, look: Look) -> String {
     let head = format!("  {}", look.paint(HELP, "hint:"));
-    hanging(&head, &format!(" {}", safe_block(text)), 8, look).trim_end().to_owned()
+    hanging(&head, safe_block(&format!(" {text}")).trim_end(), 8, look)
 }
 
 /// A beginning and the text behind it, on a terminal in lines that fit: a line that goes on is

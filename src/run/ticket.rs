@@ -2,14 +2,13 @@
 //!
 //! They are made of numbers that nobody can guess; where those come from is not known here.
 
-use std::fmt;
 use std::sync::Arc;
+
+use crate::names::text_type;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        text_type! { $(#[$doc])* $name }
 
         #[allow(dead_code, reason = "each kind of id can do the same")]
         impl $name {
@@ -21,23 +20,6 @@ macro_rules! id {
             /// One that somebody names; whether it is one of ours is for the log to say.
             pub fn named(text: &str) -> Self {
                 Self(Arc::from(text))
-            }
-
-            /// The text itself.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.0, f)
             }
         }
     };

@@ -380,12 +380,7 @@ fn read_edges(flow: &Map<String, Value>) -> Vec<Edge> {
         .filter_map(|(index, item)| {
             let edge = item.as_object()?;
             let data = edge.get("data").and_then(Value::as_object);
-            let named = |text: Option<&Value>| match text.and_then(Value::as_str) {
-                Some("data") => Some(EdgeKind::Data),
-                Some("chain") => Some(EdgeKind::Chain),
-                Some("result") => Some(EdgeKind::Result),
-                _ => None,
-            };
+            let named = |text: Option<&Value>| text.and_then(Value::as_str).and_then(EdgeKind::named);
             let mapping = data.and_then(|data| data.get("mapping")).and_then(Value::as_object);
             Some(Edge {
                 id: said(edge, "id"),

@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, grouped, hanging, hint, safe_block, time};
+use super::{
+    BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, faint, grouped, hanging, hint, safe_block, time,
+};
 use crate::app::{Code, Detail, Error, Priced, PricedTotal, Recorded, Rehearsal};
 use crate::model::{Cost, Generated, TokenUsage};
 use crate::names::{quoted, shown};
@@ -127,12 +129,10 @@ pub fn execution(
     let labels: Vec<String> = plan.results().iter().map(|mark| quoted(&mark.label)).collect();
     if labels.len() > 1 && wish.result.is_none() && result.is_some() {
         let line = format!("{} results: {}. Another than the last: --result LABEL", labels.len(), labels.join(", "));
-        after.push_str(&look.paint(FAINT, &line));
-        after.push('\n');
+        after.push_str(&faint(&line, look));
     }
     if let Some(spent) = spent(run) {
-        after.push_str(&look.paint(FAINT, &spent));
-        after.push('\n');
+        after.push_str(&faint(&spent, look));
     }
     for warning in whole.warnings() {
         after.push_str(&super::warning(&shown(&warning.message, 500), look));
@@ -147,7 +147,6 @@ pub fn execution(
             "the flow is made for guided execution: a client's model does its steps one by one, or here: flowy guide {flow}"
         );
         after.push_str(&hint(&made_for, look));
-        after.push('\n');
     }
     // On a terminal the result stands between, and its last line may be long gone.
     if look.terminal && result.is_some() && recorded.executed.took >= NOTICED {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, fitted, folded};
+use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, faint, fitted, folded};
 use crate::app::{BaselineNote, CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::{invisible, quoted, shown};
@@ -95,23 +95,19 @@ fn summary(checkup: &Checkup, look: Look) -> String {
     if !alone.is_empty() {
         let what = if alone.len() > 4 { count(alone.len(), "file", "files") } else { alone.join(", ") };
         let why = "no flows/ folder around it: references to templates not checked";
-        text.push_str(&look.paint(FAINT, &format!("{what}: {why}")));
-        text.push('\n');
+        text.push_str(&faint(&format!("{what}: {why}"), look));
     }
     for note in tool_notes(checkup) {
-        text.push_str(&look.paint(FAINT, &note));
-        text.push('\n');
+        text.push_str(&faint(&note, look));
     }
     if let Some(since) = &checkup.since {
         let commit = since.commit.get(..7).unwrap_or(&since.commit);
         let changed = count(since.changed, "file", "files");
         let note = format!("since {} ({commit}): {changed} changed", shown(&since.git_ref, 200));
-        text.push_str(&look.paint(FAINT, &note));
-        text.push('\n');
+        text.push_str(&faint(&note, look));
     }
     for note in &checkup.baselines {
-        text.push_str(&look.paint(FAINT, &baseline_note(note)));
-        text.push('\n');
+        text.push_str(&faint(&baseline_note(note), look));
     }
     let counts = [
         (checkup.count(Severity::Error), "error", "errors", BAD),

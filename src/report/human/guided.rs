@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{BAD, Cell, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, prose, safe_block, table, whole, wrapped};
 use crate::app::{ExecutionEntry, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
-use crate::names::shown;
+use crate::names::{cut, shown};
 use crate::plan::Work;
 use crate::run::{Guided, GuidedState, State};
 
@@ -177,7 +177,7 @@ pub fn guided(story: &Story, look: Look) -> String {
         text.push_str(&step(guided, number, look));
     }
     if let Some(output) = guided.run().final_output().filter(|_| state.ended()) {
-        let _ = write!(text, "\n{}\n{}", look.paint(HEADING, "Result"), wrapped(&cut(&output.text), 2, look));
+        let _ = write!(text, "\n{}\n{}", look.paint(HEADING, "Result"), begun(&output.text, 2, look));
     }
     text
 }
@@ -241,17 +241,17 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
             text.push_str(&look.paint(FAINT, &format!("    {} attempts\n", closing.attempt)));
         }
         if !is_result(guided, number) {
-            text.push_str(&wrapped(&cut(&said(&closing.output)), 4, look));
+            text.push_str(&begun(&said(&closing.output), 4, look));
         }
     } else if let Some(output) = guided.run().output_of(number).filter(|_| by_server && !is_result(guided, number)) {
-        text.push_str(&wrapped(&cut(&output.text), 4, look));
+        text.push_str(&begun(&output.text, 4, look));
         for file in &output.files {
             text.push_str(&look.paint(FAINT, &format!("    file: {}; --html shows it\n", super::about_file(file))));
         }
     } else if let Some(State::Failed { error, .. }) = guided.run().state(number) {
         text.push_str(&wrapped(&shown(&error.to_string(), LINE), 4, look));
         if let Some(came) = super::came(guided.run(), number) {
-            text.push_str(&wrapped(&cut(&format!("The model wrote: {came}")), 4, look));
+            text.push_str(&begun(&format!("The model wrote: {came}"), 4, look));
         }
     }
     text
@@ -282,9 +282,9 @@ fn took(guided: &Guided, number: usize) -> String {
     timing.map_or_else(String::new, |timing| format!(" · {}", super::time(timing.took)))
 }
 
-fn cut(text: &str) -> String {
-    let kept: String = text.chars().take(OUTPUT).collect();
-    if kept.len() < text.len() { format!("{}…", safe_block(&kept)) } else { safe_block(text) }
+/// A text's beginning, indented.
+fn begun(text: &str, indent: usize, look: Look) -> String {
+    wrapped(&safe_block(&cut(text, OUTPUT)), indent, look)
 }
 
 fn time(at: DateTime<Utc>) -> String {

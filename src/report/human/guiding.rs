@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{BAD, FAINT, GOOD, HEADING, Look, counted, safe_block, wrapped};
+use super::{BAD, FAINT, GOOD, HEADING, Look, counted, faint, safe_block, wrapped};
 use crate::model::text_or_json;
 use crate::names::shown;
 use crate::report::wire::asked_of;
@@ -25,8 +25,7 @@ pub fn open_step(guided: &Guided, look: Look) -> String {
     let label = look.paint(HEADING, &shown(open.label, LONGEST));
     let mut text = format!("\n{place} of {of} · {label}{persona}\n");
     if let Some(role) = role.filter(|_| open.handed.new_role) {
-        text.push_str(&look.paint(FAINT, wrapped(&role.text, 2, look).trim_end()));
-        text.push('\n');
+        text.push_str(&faint(wrapped(&role.text, 2, look).trim_end(), look));
     }
     for (questions, answer) in open.answered() {
         text.push_str(&wrapped(&format!("asked: {questions}\nanswered: {answer}"), 2, look));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{BAD, Cell, FAINT, HEADING, Look, NAME, age, count, grouped, prose, table, whole, words, wrapped};
+use super::{BAD, Cell, FAINT, HEADING, Look, NAME, age, count, faint, grouped, prose, table, whole, words, wrapped};
 use crate::app::{Code, Exposed, ExposedFlow, Listing, Origin};
 use crate::discover::{
     CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, ListEntry, ListKind, Mode, StandardEntry,
@@ -325,7 +325,6 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         && let Some(step) = listing.advice()
     {
         text.push_str(&super::hint(&super::for_commands(&step), look));
-        text.push('\n');
     }
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();
@@ -361,7 +360,7 @@ pub fn exposed(exposed: &Exposed, look: Look) -> String {
     let tools: Vec<String> = exposed.tools.iter().map(|tool| names(&tool.flow)).collect();
     let what = count(tools.len(), "flow is a tool", "flows are tools");
     let own = if tools.len() == 1 { "of its own" } else { "of their own" };
-    look.paint(FAINT, &format!("{what} {own}: {}", tools.join(", "))) + "\n"
+    faint(&format!("{what} {own}: {}", tools.join(", ")), look)
 }
 
 /// What is wrong in files, and apart from it which tools are not there now.

@@ -57,15 +57,12 @@ pub fn missing(
     if !wanted.sets.is_empty() {
         let sets = few(wanted.sets.iter().map(|set| format!("--set {} {}", word(&set.name), set.what())));
         text.push_str(&hint(&format!("variable sets help: {sets}"), look));
-        text.push('\n');
     }
     if !wanted.slips.is_empty() {
         text.push_str(&hint(&format!("the flow has a slip: {}", wanted.told_slips()), look));
-        text.push('\n');
     }
     for (given, meant) in &misspelt {
         text.push_str(&hint(&format!("you gave {}: did you mean {}?", quoted(given), shown(meant, 100)), look));
-        text.push('\n');
     }
     text
 }

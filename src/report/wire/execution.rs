@@ -360,12 +360,8 @@ impl EndedAnswer {
 }
 
 impl Cuttable for SucceededAnswer {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {
@@ -389,12 +385,8 @@ impl Cuttable for SucceededAnswer {
 }
 
 impl Cuttable for FailedAnswer {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {

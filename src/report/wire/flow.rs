@@ -407,12 +407,8 @@ fn template(shown: &ShownTemplate, origin: &Origin) -> ShownText {
 }
 
 impl Cuttable for ShownFlow {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {
@@ -441,12 +437,8 @@ impl Cuttable for ShownFlow {
 }
 
 impl Cuttable for ShownText {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn messages(&mut self) -> Vec<&mut String> {

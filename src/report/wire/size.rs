@@ -54,11 +54,8 @@ const MARKS: Size = Size { characters: 120, bytes: 280, tokens: 40 };
 
 /// An answer whose texts and lists give way to a limit.
 pub(super) trait Cuttable: Serialize {
-    /// Where it is said what was cut.
-    fn cut(&mut self) -> &mut Cut;
-
-    /// The call that comes next.
-    fn next_step(&mut self) -> &mut Option<String>;
+    /// Where it is said what was cut, and the call that comes next.
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>);
 
     /// What its steps saw and put out, always in the same order.
     fn steps(&mut self) -> Vec<StepPieces<'_>> {
@@ -158,13 +155,11 @@ pub(super) fn fit<A: Cuttable>(mut answer: A, limit: &Limit, rest: &str) -> A {
     if limit.fits(&answer) {
         return answer;
     }
-    answer.cut().truncated = true;
-    if answer.next_step().is_none() {
-        *answer.next_step() = Some(rest.to_owned());
-    } else {
-        // What comes next is said already; this is beside it.
-        answer.cut().hint = Some(rest.to_owned());
-    }
+    let (cut, next_step) = answer.frame();
+    cut.truncated = true;
+    // Where it is said already what comes next, this stands beside it.
+    let place = if next_step.is_none() { next_step } else { &mut cut.hint };
+    *place = Some(rest.to_owned());
     let ways: [fn(&mut A, &Limit) -> bool; 8] = [
         |answer, limit| squeeze(answer, CutPart::Seen, limit, FLOOR),
         |answer, limit| squeeze(answer, CutPart::PutOut, limit, FLOOR),
@@ -176,7 +171,7 @@ pub(super) fn fit<A: Cuttable>(mut answer: A, limit: &Limit, rest: &str) -> A {
         squeeze_as_text,
     ];
     if !ways.iter().any(|way| way(&mut answer, limit)) {
-        confess(answer.next_step());
+        confess(answer.frame().1);
     }
     answer
 }
@@ -344,7 +339,7 @@ fn leave_out(answer: &mut impl Cuttable, part: CutPart, limit: &Limit) -> bool {
         emptied.extend(pieces.filter_map(|mut piece| piece.words.leave_out().then_some(piece.name)));
     }
     for name in emptied {
-        *answer.cut().left_out.entry(name).or_default() += 1;
+        *answer.frame().0.left_out.entry(name).or_default() += 1;
     }
     limit.fits(answer)
 }
@@ -366,7 +361,7 @@ pub(super) fn shorten<A: Cuttable, T: Serialize>(
     let mut keep = fitting.count().max(1);
     loop {
         items.truncate(keep);
-        answer.cut().left_out.insert(name, all - keep);
+        answer.frame().0.left_out.insert(name, all - keep);
         match list(answer) {
             Some(place) => *place = items,
             None => return false,

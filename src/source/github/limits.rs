@@ -11,6 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use http::{HeaderMap, StatusCode};
 
 use crate::source::refusal::Refusal;
+use crate::web;
 
 /// The pause where GitHub names none.
 const UNNAMED: TimeDelta = TimeDelta::seconds(60);
@@ -138,12 +139,7 @@ fn limit(status: StatusCode, headers: &HeaderMap, message: &str, now: DateTime<U
 
 /// `retry-after` in seconds or as a date.
 pub(super) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
-    let value = text(headers, "retry-after")?;
-    if let Ok(seconds) = value.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = DateTime::parse_from_rfc2822(&value).ok()?;
-    Some((date.with_timezone(&Utc) - now).to_std().unwrap_or_default())
+    web::retry_after(&text(headers, "retry-after")?, now)
 }
 
 /// `x-ratelimit-reset`, in seconds since 1970; who counts in milliseconds is understood.

@@ -8,7 +8,6 @@ use crate::validate::{
     Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity, TELL_FLOWS_APART, TELL_TEMPLATES_APART, Verdict,
 };
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-name",
     code: Code::AmbiguousName,

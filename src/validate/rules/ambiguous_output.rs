@@ -7,7 +7,6 @@ use crate::names::{Few, MOST_NAMED, quoted};
 use crate::validate::ReadSource;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "ambiguous-output",
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "nobody reads the name" }],

@@ -3,7 +3,6 @@
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-call",
     summary: "A call is written `alias:tool`, with exactly one colon.",

@@ -8,7 +8,6 @@ use crate::model::{LONGEST_BACKOFF, MOST_RETRIES};
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FileSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-retry",
     summary: "A `retry` holds `times`, at most 10, and `backoffMs`, at most 60,000, and nothing else.",

@@ -9,7 +9,6 @@ use crate::names::{VariableName, few, nfc, quoted};
 use crate::validate::scope::set_selector;
 use crate::validate::{Check, Drafts, REGISTRY, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-test",
     also: &[Verdict {

@@ -4,7 +4,6 @@ use crate::document::Edit;
 use crate::model::wire::UnreadKind;
 use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "bad-version",
     summary: "A version follows semantic versioning (https://semver.org).",

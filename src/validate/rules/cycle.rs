@@ -6,7 +6,6 @@ use crate::model::Shape;
 use crate::names::shown;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, StepScope};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "cycle",
     code: Code::CircularDependency,

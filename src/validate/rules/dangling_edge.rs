@@ -7,7 +7,6 @@ use crate::document::{Edit, Place};
 use crate::names::{quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "dangling-edge",
     warning: Some(WarningCode::DanglingEdge),

@@ -5,7 +5,6 @@ use crate::model::{NodeKind, text_of};
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "differing-defaults",
     summary: "Input nodes that declare one variable give it one default.",

@@ -7,7 +7,6 @@ use crate::names::quoted;
 use crate::validate::tidying::free_id;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-edge",
     summary: "No two edges have the same id.",

@@ -5,7 +5,6 @@ use crate::document::Place;
 use crate::names::{grouped, quoted};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-key",
     warning: Some(WarningCode::DuplicateKey),

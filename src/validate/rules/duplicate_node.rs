@@ -6,7 +6,6 @@ use crate::document::Place;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "duplicate-node",
     summary: "No two nodes have the same id.",

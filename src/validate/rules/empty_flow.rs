@@ -8,7 +8,6 @@ use crate::model::wire::UnreadKind;
 use crate::names::{quoted, shown};
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-flow",
     summary: "A flow has at least one step, and an export at least one flow.",

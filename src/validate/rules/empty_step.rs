@@ -10,7 +10,6 @@ use crate::names::{CatalogPath, quoted};
 use crate::validate::spelling::meant_to_do;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "empty-step",
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "the text of a saved template is empty" }],

@@ -6,7 +6,6 @@ use crate::model::NodeKind;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "flow-ring",
     code: Code::CircularDependency,

@@ -9,7 +9,6 @@ use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
 use crate::validate::misreading::handed_on;
 use crate::validate::{Body, Check, Drafts, FlowSubject, ReadSource, Rule, StepScope};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "foreign-placeholder",
     summary: "Placeholders are written {name}, without blanks, double braces, filters or a dollar sign, and braces of code are not taken for placeholders.",

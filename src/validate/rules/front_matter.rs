@@ -5,7 +5,6 @@ use crate::code::Code;
 use crate::document::NoteKind;
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "front-matter",
     code: Code::ParseError,

@@ -9,7 +9,6 @@ use crate::validate::Body;
 use crate::validate::scope::set_selector;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "invalid-variable-name",
     summary: "A declared variable is spelt with letters and digits of any script, _ and - (otherwise flowy ignores it).",

@@ -3,7 +3,6 @@
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misfit-arguments",
     summary: "The fixed arguments of a call fit the tool's schema, and fixed values for a flow fit its inputs.",

@@ -9,7 +9,6 @@ use crate::model::{Declared, NodeKind, Refinement, VariableSet};
 use crate::names::{CatalogPath, VariableName, quoted};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misfit-default",
     summary: "A default or a set value fits the type and the choices that `inputs` gives.",

@@ -9,7 +9,6 @@ use crate::validate::{Check, Finding, Rule};
 /// The longest path in a message, in characters.
 const LONGEST: usize = 200;
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misplaced-file",
     summary: "Every file that looks like a catalog file is in a folder that flowy reads.",

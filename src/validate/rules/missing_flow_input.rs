@@ -6,7 +6,6 @@ use crate::validate::doing::FaultKind;
 use crate::validate::scope::set_selector;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, ReadSource, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-flow-input",
     code: Code::MissingVariables,

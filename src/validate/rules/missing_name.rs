@@ -4,7 +4,6 @@ use crate::model::Shape;
 use crate::model::wire::UnreadKind;
 use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-name",
     summary: "A flow has a name by which it can be requested.",

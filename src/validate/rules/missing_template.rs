@@ -7,7 +7,6 @@ use crate::names::{is_about, quoted};
 use crate::validate::scope::app_internal;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "missing-template",
     code: Code::TemplateNotFound,

@@ -7,7 +7,6 @@ use crate::names::{few, nearly_same, quoted};
 use crate::validate::spelling::{self, DOING, Meant, Spelling};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "misspelt-field",
     also: &[

@@ -6,7 +6,6 @@ use crate::model::{Flow, UnfoldedSize};
 use crate::names::{LONGEST_NODE_ID, NameError, NodeId, grouped};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Options, Reach, Rule, Severity, StepScope, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "over-limit",
     also: &[Verdict {

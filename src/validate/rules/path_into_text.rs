@@ -6,7 +6,6 @@ use crate::render::Placeholder;
 use crate::validate::{Check, Drafts, FlowSubject, Rule};
 use crate::validate::{OutputPart, ReadSource};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "path-into-text",
     summary: "A dot path reads into something that has fields.",

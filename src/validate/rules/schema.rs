@@ -13,7 +13,6 @@ use crate::names::{few, nearest, quoted, shown};
 use crate::validate::words::{due, help_in_markdown, place_in_markdown, words_for};
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule, Severity, Verdict, spelling};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "schema",
     also: &[Verdict { severity: Severity::Warning, reach: Reach::None, when: "the field only describes" }],

@@ -5,7 +5,6 @@ use crate::model::Shape;
 use crate::names::quoted;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "self-edge",
     summary: "No edge leads from a node to itself.",

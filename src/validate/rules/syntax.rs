@@ -3,7 +3,6 @@
 use crate::code::Code;
 use crate::validate::{Check, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "syntax",
     code: Code::ParseError,

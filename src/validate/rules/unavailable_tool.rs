@@ -7,7 +7,6 @@ use crate::names::quoted;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unavailable-tool",
     code: Code::ToolUnavailable,

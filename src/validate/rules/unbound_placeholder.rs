@@ -13,7 +13,6 @@ use crate::validate::misreading::is_named_as_output;
 use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unbound-placeholder",
     summary: "A placeholder names something: a declared variable, an input or an earlier output.",

@@ -3,7 +3,6 @@
 use crate::document::NoteKind;
 use crate::validate::{Check, Drafts, FileSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unclosed-fence",
     summary: "No fenced block hides a step because it is never closed.",

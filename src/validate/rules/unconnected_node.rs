@@ -10,7 +10,6 @@ use crate::validate::misreading::MOST_COMPARED;
 use crate::validate::rule::EDGES;
 use crate::validate::{Body, Check, Drafts, FlowSubject, ReadSource, Rule, output_names};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unconnected-node",
     summary: "In a flow of several steps, each step has an edge, and a step feeds each result.",

@@ -6,7 +6,6 @@ use crate::names::{few, quoted};
 use crate::validate::doing::strangers;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-flow-input",
     summary: "Every value that a node gives to another flow is one of that flow's inputs.",

@@ -8,7 +8,6 @@ use crate::model::NodeKind;
 use crate::names::{few, quoted};
 use crate::validate::{Check, Drafts, FlowSubject, IGNORE_KEY, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-node-kind",
     warning: Some(WarningCode::UnknownNodeKind),

@@ -8,7 +8,6 @@ use crate::model::{NodeKind, VariableSet};
 use crate::names::{VariableName, nfc, quoted};
 use crate::validate::{Body, Check, Drafts, FlowSubject, Rule, StepScope};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-set-key",
     summary: "A variable set gives values only to names that its text uses, and no two sets of a text have one name.",

@@ -4,7 +4,6 @@ use crate::code::Code;
 use crate::validate::doing::FaultKind;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unknown-variable-set",
     code: Code::InvalidRequest,

@@ -7,7 +7,6 @@ use crate::model::{Shape, ToolLookup};
 use crate::names::quoted;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unordered-tools",
     summary: "In a flow in Markdown, steps that call tools that change something wait for each other.",

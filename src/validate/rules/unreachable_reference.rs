@@ -7,7 +7,6 @@ use crate::validate::ReadSource;
 use crate::validate::rule::EDGES;
 use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unreachable-reference",
     summary: "A step reads only the outputs of steps that come before it.",

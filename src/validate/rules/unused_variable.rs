@@ -11,7 +11,6 @@ use crate::validate::misreading::unused_inputs;
 use crate::validate::{Body, Read, ReadSource, StepScope};
 use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "unused-variable",
     summary: "A text uses every declared variable.",

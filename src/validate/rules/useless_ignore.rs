@@ -3,7 +3,6 @@
 
 use crate::validate::{Check, Rule};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "useless-ignore",
     summary: "Every suppressed rule has a reason, finds something there, and may be suppressed.",

@@ -6,7 +6,6 @@ use crate::names::{VariableName, quoted};
 use crate::validate::scope::mapping_source;
 use crate::validate::{Body, Check, Drafts, FlowSubject, Read, ReadSource, Rule, StepScope};
 
-/// The rule.
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "useless-mapping",
     summary: "The value that an edge maps exists, and the step at the edge's end uses it.",

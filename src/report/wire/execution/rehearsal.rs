@@ -207,12 +207,8 @@ impl RehearsedAnswer {
 }
 
 impl Cuttable for RehearsedAnswer {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {

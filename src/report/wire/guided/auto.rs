@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::step::cut;
 use super::{call_of, id_of, model_of, warned};
 use crate::discover::millis;
+use crate::names::cut;
 use crate::report::wire::common::{Fault, FileGiven, GeneratedAnswer, Stamp, ToolGave, WarningAnswer};
 use crate::run::{Guided, State, ToolAtWork};
 

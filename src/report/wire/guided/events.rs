@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::step::cut;
 use super::{call_of, id_of};
 use crate::discover::millis;
 use crate::model::Breach;
+use crate::names::cut;
 use crate::report::wire::common::{Fault, Stamp};
 use crate::run::{Entry, Guided, Moment, StoredEnd};
 

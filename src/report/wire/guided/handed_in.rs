@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::id_of;
-use super::step::cut;
 use crate::model::text_or_json;
+use crate::names::cut;
 use crate::run::Guided;
 
 /// How much of an artifact is shown, in characters; a status with its `ref` pages the whole.

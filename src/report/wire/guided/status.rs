@@ -406,12 +406,8 @@ pub(in crate::report) fn state_word(state: Option<&State>, open: bool) -> &'stat
 }
 
 impl Cuttable for GuidedStatus {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {

@@ -10,7 +10,7 @@ use sha1::{Digest as _, Sha1};
 
 use super::id_of;
 use crate::model::{Contract, Persona, text_or_json};
-use crate::names::hex;
+use crate::names::{cut, hex};
 use crate::plan::Source;
 use crate::report::wire::common::Stamp;
 use crate::report::wire::limit::{Limit, frame_fits};
@@ -258,14 +258,6 @@ fn previous(guided: &Guided, step: usize) -> IndexMap<String, PreviousOutput> {
     told.collect()
 }
 
-pub(super) fn cut(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(longest).collect();
-    format!("{kept}…")
-}
-
 /// Cuts the longest texts of an answer's open step until the answer fits; says how long they were and how to read the
 /// rest.
 pub(super) fn shortened<A: Cuttable>(
@@ -287,7 +279,7 @@ pub(super) fn shortened<A: Cuttable>(
         // Who follows nextStep alone would do a part of the step.
         if let (true, Some(cut)) = (whole, &step.cut) {
             let first = format!("the prompt is cut: read all of it first, {}; then ", cut.rest_of_prompt);
-            answer.next_step().get_or_insert_default().insert_str(0, &first);
+            answer.frame().1.get_or_insert_default().insert_str(0, &first);
         }
     }
     answer

@@ -286,12 +286,8 @@ impl AskedAnswer {
 }
 
 impl Cuttable for TurnAnswer {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn messages(&mut self) -> Vec<&mut String> {

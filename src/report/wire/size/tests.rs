@@ -38,12 +38,8 @@ impl FakeStep {
 }
 
 impl Cuttable for FakeReply {
-    fn cut(&mut self) -> &mut Cut {
-        &mut self.cut
-    }
-
-    fn next_step(&mut self) -> &mut Option<String> {
-        &mut self.next_step
+    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
+        (&mut self.cut, &mut self.next_step)
     }
 
     fn steps(&mut self) -> Vec<StepPieces<'_>> {
