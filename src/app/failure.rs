@@ -158,23 +158,25 @@ impl From<DiscoverError> for Error {
 
 impl From<CatalogError> for Error {
     fn from(error: CatalogError) -> Self {
-        let made = Self::new(error.code(), error.to_string());
+        let (code, message) = (error.code(), error.to_string());
+        // Only in its arm: an internal error gets its id, and its line in the log, where it is made.
+        let made = || Self::new(code, message);
         match error {
             CatalogError::ForbiddenName { kind: ItemKind::Flow, .. } => {
-                made.next("ask for a flow by the name that flows_list shows")
+                made().next("ask for a flow by the name that flows_list shows")
             }
             CatalogError::ForbiddenName { kind: ItemKind::Template, .. } => {
-                made.next("ask for a template by the name that is listed")
+                made().next("ask for a template by the name that is listed")
             }
             CatalogError::NotFound { kind, name, nearest, misplaced } => {
-                let error = Self::not_found(made.code, &kind.to_string(), &name, &nearest);
+                let error = Self::not_found(code, &kind.to_string(), &name, &nearest);
                 match misplaced {
                     None => error,
                     Some((path, meant)) => error.next(format!("{path} is not read; it would be read as {meant}")),
                 }
             }
             CatalogError::IsTemplate { .. } => {
-                made.next("call flows_show with that name: it shows the text, and in usedBy the flows to execute")
+                made().next("call flows_show with that name: it shows the text, and in usedBy the flows to execute")
             }
             CatalogError::AmbiguousFlow { candidates, .. } => {
                 let way = |one: &Candidate| Some(format!("{} ({})", quoted(one.other_name.as_deref()?), one.file));
@@ -186,25 +188,25 @@ impl From<CatalogError> for Error {
                 };
                 let names: Vec<String> = candidates.iter().map(ToString::to_string).collect();
                 let files: Vec<String> = candidates.into_iter().map(|candidate| candidate.file).collect();
-                made.next(next).detail("candidates", json!(names)).fixed(&files, TELL_FLOWS_APART)
+                made().next(next).detail("candidates", json!(names)).fixed(&files, TELL_FLOWS_APART)
             }
-            CatalogError::AmbiguousTemplate { files, .. } => made
+            CatalogError::AmbiguousTemplate { files, .. } => made()
                 .next("ask for one of them by its id, or rename one of the files")
                 .detail("candidates", json!(files.named))
                 .fixed(&files.named, TELL_TEMPLATES_APART),
-            CatalogError::Unusable(unusable) => made.about_file(&unusable),
-            CatalogError::Gone { .. } => made.next("call flows_list with refresh true, and ask again"),
+            CatalogError::Unusable(unusable) => made().about_file(&unusable),
+            CatalogError::Gone { .. } => made().next("call flows_list with refresh true, and ask again"),
             CatalogError::Refused { findings, .. } => {
                 let ring = findings.iter().find(|finding| finding.reach == Reach::Flow && !finding.ring.is_empty());
                 let closed = ring.map(|ring| ring.ring.iter().chain(ring.ring.first()).cloned().collect::<Vec<_>>());
-                let made = made.next("fix the file; `flowy validate` shows every finding with its place");
+                let made = made().next("fix the file; `flowy validate` shows every finding with its place");
                 let made = if let Some(closed) = closed { made.detail("cycle", json!(closed)) } else { made };
                 Self { findings, ..made }
             }
             CatalogError::Source(error) => error.into(),
             CatalogError::Listing(error) => error.into(),
             CatalogError::IndexDamaged(damaged) => damaged.into(),
-            CatalogError::IndexUnreadable | CatalogError::Stopped => made,
+            CatalogError::IndexUnreadable | CatalogError::Stopped => made(),
         }
     }
 }

@@ -436,10 +436,14 @@ impl App {
                 .next("put questions together, or ask the rest when these are answered")
                 .detail("argument", json!("questions")),
             GuideError::UnknownDecision { not_yet } => made(Code::InvalidRequest).next(decisions(*not_yet)),
-            GuideError::NoEscalation { awaited, state, .. } => {
+            GuideError::NoEscalation { awaited, state, answered, .. } => {
                 let next = match awaited {
                     _ if state.ended() => ended(),
                     Some(id) => format!("the question that is open has escalationId {id}"),
+                    None if *answered => {
+                        "the first answers stand; flows_escalate asks anew, and flows_status shows what was answered"
+                            .to_owned()
+                    }
                     None => status(),
                 };
                 made(Code::EscalationNotFound).next(next)
@@ -460,7 +464,7 @@ fn needed(name: &str) -> &'static str {
     match name {
         "output" => "it is the step's output, as its contract says",
         "reason" => "it says why a person is needed",
-        "output.reason" => "it says why the step is left out",
+        "output.reason" => "it says why the step failed or is left out",
         "questions" => "one to twenty questions, each as a text of its own",
         "answers" => "what the person said, as an object or a text",
         _ => "it is needed",

@@ -1,6 +1,6 @@
 //! Asking for an execution again, direct or guided: where it stands, and long texts page by page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::app::memory::{Finished, Kept};
 use crate::app::{App, Code, Error, Outcome};
 use crate::guide::Story;
 use crate::model::text_or_json;
-use crate::names::{did_you_mean, nearest, quoted, words};
+use crate::names::{did_you_mean, folded, nearest, quoted, words};
 use crate::plan::Plan;
 use crate::run::{Escalation, ExecutionId, GuidedState, Run};
 use crate::store::{Filter, Summary};
@@ -83,6 +83,8 @@ pub enum StatusAnswer {
         asked: BTreeMap<String, Escalation>,
         /// Why the guided ones are not among them, where they can't be read.
         trouble: Option<Box<Error>>,
+        /// Flows that were probably meant, where none is of the one that is asked for.
+        meant: Vec<String>,
     },
 }
 
@@ -230,8 +232,12 @@ impl App {
     async fn executions(&self, request: &StatusRequest, limit: Option<usize>) -> Result<StatusAnswer, Error> {
         let after = request.cursor.as_deref().map(place).transpose()?;
         let limit = limit.unwrap_or(LIST_LIMIT);
+        let (flow, meant) = match &request.flow {
+            Some(flow) => self.flow_of_executions(flow).await,
+            None => (None, Vec::new()),
+        };
         let wanted = |kept: &Kept| {
-            request.flow.as_ref().is_none_or(|flow| kept.flow == *flow)
+            flow.as_ref().is_none_or(|flow| kept.flow == *flow)
                 && (request.states.is_empty()
                     || request.states.iter().any(|state| state.word() == state_of(&kept.outcome())))
         };
@@ -245,7 +251,7 @@ impl App {
             listed.retain(|one| one.place() < (*micros, id.as_str()));
         }
         let filter = Filter {
-            flow: request.flow.clone(),
+            flow,
             states: request.states.clone(),
             after: after.and_then(|(micros, id)| Some((DateTime::from_timestamp_micros(micros)?, id))),
             ..Filter::default()
@@ -275,7 +281,23 @@ impl App {
                 asked.insert(id.clone(), open.clone());
             }
         }
-        Ok(StatusAnswer::List { executions: listed, total, next_cursor, asked, trouble })
+        Ok(StatusAnswer::List { executions: listed, total, next_cursor, asked, trouble, meant })
+    }
+
+    /// The name under which executions of a flow are listed, as loosely as flows are asked for; and those that were
+    /// probably meant, where there is none.
+    async fn flow_of_executions(&self, asked: &str) -> (Option<String>, Vec<String>) {
+        let tallies = self.guide.store().tallies(DateTime::UNIX_EPOCH).await;
+        // That they can't be read is told by the list.
+        let stored = tallies.unwrap_or_default().into_iter().map(|tally| tally.flow);
+        let known: BTreeSet<String> = self.memory.all().into_iter().map(|kept| kept.flow).chain(stored).collect();
+        let mut alike = known.iter().filter(|name| folded(name) == folded(asked));
+        let name = match (alike.next(), alike.next()) {
+            (Some(name), None) if !known.contains(asked) => name,
+            _ => asked,
+        };
+        let meant = if known.contains(name) { Vec::new() } else { nearest(asked, known.iter().map(String::as_str), 3) };
+        (Some(name.to_owned()), meant.into_iter().map(str::to_owned).collect())
     }
 }
 

@@ -174,7 +174,9 @@ pub(super) fn complete(
         Outcome::Skipped if !guided.rendering(step).is_some_and(|rendering| rendering.optional) => {
             return Err(GuideError::NotOptional { step: story.step_id(step) });
         }
-        Outcome::Skipped if !gives_reason(&output) => return Err(GuideError::Missing("output.reason")),
+        Outcome::Failed | Outcome::Skipped if !gives_reason(&output) => {
+            return Err(GuideError::Missing("output.reason"));
+        }
         Outcome::Failed | Outcome::Skipped => {}
     }
     let closed = Moment::Closed { ticket: closure.ticket.clone(), outcome: closure.outcome, output };

@@ -37,6 +37,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::{Escalation, ExecutionEntry, GuidedState, StatusAnswer};
+use crate::names::did_you_mean;
 
 pub use changes::format_report;
 pub use common::{WarningAnswer, written_text};
@@ -108,7 +109,7 @@ pub struct ExecutionList {
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     /// The call that comes next.
-    next_step: &'static str,
+    next_step: String,
     /// Why some executions are not in the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<ErrorAnswer>,
@@ -153,14 +154,16 @@ pub fn status(answer: &StatusAnswer) -> StatusReply {
     match answer {
         StatusAnswer::One { outcome, include } => StatusReply::Direct(DirectAnswer::of(outcome, include)),
         StatusAnswer::Guided { story, include } => StatusReply::Guided(Box::new(guided_status(story, include))),
-        StatusAnswer::List { executions, total, next_cursor, asked, trouble } => StatusReply::List(ExecutionList {
-            executions: executions.iter().map(|listed| ListedExecution::of(listed, asked)).collect(),
-            total: *total,
-            returned: executions.len(),
-            next_cursor: next_cursor.clone(),
-            next_step: after_list(executions),
-            warnings: trouble.iter().map(|trouble| ErrorAnswer::of(trouble, "flows/status")).collect(),
-        }),
+        StatusAnswer::List { executions, total, next_cursor, asked, trouble, meant } => {
+            StatusReply::List(ExecutionList {
+                executions: executions.iter().map(|listed| ListedExecution::of(listed, asked)).collect(),
+                total: *total,
+                returned: executions.len(),
+                next_cursor: next_cursor.clone(),
+                next_step: after_list(executions, meant),
+                warnings: trouble.iter().map(|trouble| ErrorAnswer::of(trouble, "flows/status")).collect(),
+            })
+        }
         StatusAnswer::Text(page) => StatusReply::Text(TextAnswer {
             execution_id: page.execution.clone(),
             node_id: page.node.clone(),
@@ -175,7 +178,10 @@ pub fn status(answer: &StatusAnswer) -> StatusReply {
 }
 
 /// The call that comes after a list of executions.
-fn after_list(executions: &[ExecutionEntry]) -> &'static str {
+fn after_list(executions: &[ExecutionEntry], meant: &[String]) -> String {
+    if let Some(asked) = did_you_mean(meant) {
+        return format!("no execution is of that flow: {asked} Without flowName all are listed");
+    }
     let any = |wanted: GuidedState| {
         executions.iter().any(|listed| matches!(listed, ExecutionEntry::Guided(summary) if summary.state == wanted))
     };
@@ -183,7 +189,7 @@ fn after_list(executions: &[ExecutionEntry]) -> &'static str {
         matches!(listed, ExecutionEntry::Guided(summary) if !summary.direct
             && matches!(summary.state, GuidedState::Running | GuidedState::Waiting))
     });
-    if any(GuidedState::AwaitingHuman) {
+    let next = if any(GuidedState::AwaitingHuman) {
         "where the state is awaiting_human, ask your user the questions of escalation, then call flows_resume with that \
          executionId and answers; flows_status with an executionId shows how one stands"
     } else if any(GuidedState::Interrupted) {
@@ -195,7 +201,8 @@ fn after_list(executions: &[ExecutionEntry]) -> &'static str {
         "flows_begin begins an execution whose steps you do, flows_execute one that the server does"
     } else {
         "flows_status with an executionId shows what came of one; flows_begin begins another"
-    }
+    };
+    next.to_owned()
 }
 
 impl ListedExecution {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::document::Pointer;
 use crate::model::{Contract, FlowNode, KnownFlow, Lookup, Shelf, Syntax, ToolAddress, ToolLookup, ToolNode, Toolbox};
-use crate::names::{Comparisons, Few, VariableName, did_you_mean, few, nfc, quoted, shown};
+use crate::names::{Comparisons, Few, VariableName, did_you_mean, few, nearest, nfc, quoted, shown};
 use crate::render::{Placeholder, Stencil};
 use crate::validate::scope::set_selector;
 use crate::validate::{Body, DeclaredName, Mending};
@@ -335,8 +335,24 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
             let message = format!("{}, and has no input {}", fault.message, quoted(key));
             DoingFault { message, ..fault }.meant(key, &lacking)
         }
-        None => fault,
+        None => match lacking.iter().find_map(|name| misspelt_within(name, flow)) {
+            Some(hint) => fault.mended_by(Vec::new(), vec![hint]),
+            None => fault,
+        },
     })
+}
+
+/// Where a name that another flow asks for seems to be misspelt in that flow, what to do there.
+fn misspelt_within(name: &str, flow: &KnownFlow) -> Option<String> {
+    let inputs = flow.inputs.iter().map(|(input, _)| input.as_str()).filter(|input| *input != name);
+    let near = nearest(name, inputs, 1).into_iter().next().map(str::to_owned);
+    let of = quoted(&flow.name);
+    let output = name.ends_with("_result") || name.ends_with("_template");
+    match near {
+        Some(near) => Some(format!("in flow {of}, did you mean {} by {}? mend it there", quoted(&near), quoted(name))),
+        None if output => Some(format!("{} reads like an output of a step: mend it in flow {of}", quoted(name))),
+        None => None,
+    }
 }
 
 /// The flow of that name; none where a file is checked without its catalog.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{BAD, Cell, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, prose, safe_block, table, whole, wrapped};
 use crate::app::{ExecutionEntry, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
-use crate::names::{cut, shown};
+use crate::names::{cut, did_you_mean, shown};
 use crate::plan::Work;
 use crate::run::{Guided, GuidedState, State};
 
@@ -109,7 +109,10 @@ fn row(summary: &Summary) -> Vec<String> {
 
 /// What to know about a page.
 pub fn executions_notes(answer: &StatusAnswer, filtered: bool) -> String {
-    let StatusAnswer::List { executions, total, next_cursor, .. } = answer else { return String::new() };
+    let StatusAnswer::List { executions, total, next_cursor, meant, .. } = answer else { return String::new() };
+    if let Some(asked) = did_you_mean(meant) {
+        return format!("no stored execution is of that flow: {asked}");
+    }
     match next_cursor {
         Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
         None if *total == 0 && filtered => {

@@ -20,17 +20,30 @@ pub(in crate::validate) const RULE: Rule = Rule {
     ..Rule::error(Reach::None, Check::Flow(check))
 };
 
-/// A part of a schema that no object meets.
+/// A part of a schema that no value meets.
 struct Unmeetable {
-    /// Where the requirement stands.
+    /// Where that stands.
     at: Vec<String>,
-    /// The property that is required and not allowed.
-    name: String,
-    /// Those that are allowed.
-    near: Vec<String>,
+    why: Contradiction,
 }
 
-/// What a schema requires and forbids at once, as a misspelt property is. Only what holds for every object is looked
+/// What a schema asks for and forbids at once.
+enum Contradiction {
+    /// It requires a property and allows only others, which are these.
+    Closed { name: String, near: Vec<String> },
+    /// It requires a property that nothing meets.
+    Never { name: String },
+    /// The least that it asks for is more than the most.
+    Bounds { least: &'static str, most: &'static str },
+    /// Nothing of what it allows is of its type.
+    OtherType { keyword: &'static str },
+}
+
+/// Keywords of the least and of the most.
+const BOUNDS: [(&str, &str); 4] =
+    [("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"), ("minProperties", "maxProperties")];
+
+/// What a schema asks for and forbids at once, as a misspelt property is. Only what holds for every value is looked
 /// at, and only along properties and items.
 fn unmeetable(schema: &Value) -> Option<Unmeetable> {
     let empty = Map::new();
@@ -42,11 +55,30 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
             && schema.get("patternProperties").and_then(Value::as_object).is_none_or(Map::is_empty)
             && schema.get("type").is_none_or(|kind| kind == "object");
         let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        for (place, name) in required.iter().enumerate().filter(|_| closed) {
-            if let Some(name) = name.as_str().filter(|name| !properties.contains_key(*name)) {
-                let at = [within("required"), vec![place.to_string()]].concat();
-                return Some(Unmeetable { at, name: name.to_owned(), near: properties.keys().cloned().collect() });
+        for (place, name) in required.iter().enumerate() {
+            let Some(name) = name.as_str() else { continue };
+            let why = match properties.get(name) {
+                None if closed => {
+                    Contradiction::Closed { name: name.to_owned(), near: properties.keys().cloned().collect() }
+                }
+                Some(Value::Bool(false)) => Contradiction::Never { name: name.to_owned() },
+                _ => continue,
+            };
+            return Some(Unmeetable { at: [within("required"), vec![place.to_string()]].concat(), why });
+        }
+        let number = |key: &str| schema.get(key).and_then(Value::as_f64);
+        for (least, most) in BOUNDS {
+            if number(least).zip(number(most)).is_some_and(|(least, most)| least > most) {
+                return Some(Unmeetable { at: within(least), why: Contradiction::Bounds { least, most } });
             }
+        }
+        let of_type = |value: &Value| fits_type(schema.get("type"), value);
+        let choices = schema.get("enum").and_then(Value::as_array).filter(|choices| !choices.is_empty());
+        if choices.is_some_and(|choices| !choices.iter().any(of_type)) {
+            return Some(Unmeetable { at: within("enum"), why: Contradiction::OtherType { keyword: "enum" } });
+        }
+        if schema.get("const").is_some_and(|value| !of_type(value)) {
+            return Some(Unmeetable { at: within("const"), why: Contradiction::OtherType { keyword: "const" } });
         }
         next.extend(schema.get("items").map(|items| (within("items"), items)));
         next.extend(
@@ -54,6 +86,26 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
         );
     }
     None
+}
+
+/// Whether a value is of the type that a schema names, or one of those.
+fn fits_type(kind: Option<&Value>, value: &Value) -> bool {
+    let fits = |kind: &Value| match (kind.as_str(), value) {
+        (Some("null"), Value::Null)
+        | (Some("boolean"), Value::Bool(_))
+        | (Some("string"), Value::String(_))
+        | (Some("array"), Value::Array(_))
+        | (Some("object"), Value::Object(_))
+        | (Some("number"), Value::Number(_)) => true,
+        (Some("integer"), Value::Number(number)) => number.as_f64().is_none_or(|number| number.fract() == 0.0),
+        (Some("null" | "boolean" | "string" | "array" | "object" | "number" | "integer"), _) => false,
+        _ => true,
+    };
+    match kind {
+        None => true,
+        Some(Value::Array(kinds)) => kinds.iter().any(fits),
+        Some(kind) => fits(kind),
+    }
 }
 
 /// The keywords of JSON Schema that contracts are written with.
@@ -84,6 +136,15 @@ const KEYWORDS: [&str; 24] = [
     "default",
 ];
 
+/// What people write for a keyword that is called otherwise.
+const OTHERWISE: [(&str, &str); 5] = [
+    ("property", "properties"),
+    ("propertys", "properties"),
+    ("props", "properties"),
+    ("choices", "enum"),
+    ("options", "enum"),
+];
+
 /// A key of a schema that is all but one of its keywords: where it stands, and what is meant.
 fn misspelt_keyword(schema: &Value) -> Option<(Vec<String>, String, &'static str)> {
     let mut next: Vec<(Vec<String>, &Value)> = vec![(Vec::new(), schema)];
@@ -91,8 +152,11 @@ fn misspelt_keyword(schema: &Value) -> Option<(Vec<String>, String, &'static str
         let Some(schema) = schema.as_object() else { continue };
         let within = |key: &str| at.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();
         for key in schema.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
-            let meant =
-                KEYWORDS.into_iter().find(|keyword| nearly_same(key, keyword) && !schema.contains_key(*keyword));
+            let meant = KEYWORDS
+                .into_iter()
+                .find(|keyword| nearly_same(key, keyword))
+                .or_else(|| OTHERWISE.into_iter().find(|(written, _)| written == key).map(|(_, meant)| meant));
+            let meant = meant.filter(|meant| !schema.contains_key(*meant));
             if let Some(meant) = meant {
                 return Some((within(key), key.clone(), meant));
             }
@@ -159,19 +223,35 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     let draft = drafts.find(place, format!("{named}{that} has {}, which checks nothing", quoted(&key)));
                     draft.node(id).hint(format!("did you mean {}?", quoted(keyword))).only_warn();
                 }
-                let Some(Unmeetable { at, name: wanted, near }) = unmeetable(contract.schema()) else { continue };
+                let Some(Unmeetable { at, why }) = unmeetable(contract.schema()) else { continue };
                 let place = match name {
                     Some(_) => place,
                     None => Place::value(at.iter().fold(place.pointer, |pointer, step| pointer.key(step))),
                 };
                 let that = if name.is_some() { ", which" } else { "" };
-                let message = format!(
-                    "{named}{that} requires {} and allows only other properties: no output can meet it",
-                    quoted(&wanted)
-                );
-                let hint = "list it under `properties`, or take it out of `required`".to_owned();
-                let draft = drafts.find(place, message).node(id);
-                draft.did_you_mean(&wanted, near.iter().map(String::as_str)).hint(hint);
+                let say = |what: String| format!("{named}{that} {what}: no output can meet it");
+                let list = "list it under `properties`, or take it out of `required`";
+                match why {
+                    Contradiction::Closed { name, near } => {
+                        let message = say(format!("requires {} and allows only other properties", quoted(&name)));
+                        let draft = drafts.find(place, message).node(id);
+                        draft.did_you_mean(&name, near.iter().map(String::as_str)).hint(list);
+                    }
+                    Contradiction::Never { name } => {
+                        let message = say(format!("requires {} and forbids it by `false`", quoted(&name)));
+                        let hint = "say what it is in place of `false`, or take it out of `required`";
+                        drafts.find(place, message).node(id).hint(hint);
+                    }
+                    Contradiction::Bounds { least, most } => {
+                        let message = say(format!("has a `{least}` above its `{most}`"));
+                        drafts.find(place, message).node(id).hint("exchange the two numbers, or mend one of them");
+                    }
+                    Contradiction::OtherType { keyword } => {
+                        let message = say(format!("allows by `{keyword}` nothing that is of its `type`"));
+                        let hint = format!("write what `{keyword}` holds in that type, or mend `type`");
+                        drafts.find(place, message).node(id).hint(hint);
+                    }
+                }
             }
             Lookup::NotChecked => {}
         }

@@ -112,12 +112,27 @@ async fn a_failed_step_takes_along_what_depends_on_it_and_the_others_go_on() {
 #[tokio::test]
 async fn nothing_there_at_the_end_is_a_failed_execution() {
     let (mut session, begun) = begun().await;
-    let mut closing = completing(&begun, json!("No idea."));
+    let mut closing = completing(&begun, json!({}));
     closing["outcome"] = json!("failed");
+    // Whoever ends an execution says why.
+    let refused = session.failed("flows_complete_step", closing.clone()).await;
+    assert_eq!(
+        (&refused["code"], &refused["details"]["argument"]),
+        (&json!("INVALID_REQUEST"), &json!("output.reason"))
+    );
+    closing["output"] = json!("No idea.");
     let ended = session.ok("flows_complete_step", closing).await;
     assert_eq!((&ended["state"], &ended["progress"]), (&json!("failed"), &json!("0%")));
     let listed = session.ok("flows_status", json!({"state": ["failed"]})).await;
     assert_eq!(listed["executions"][0]["executionId"], begun["executionId"]);
+    // A list is asked for as loosely as a flow is.
+    let name = begun["flowName"].as_str().unwrap();
+    let loosely = name.replace('_', " ").to_lowercase();
+    let listed = session.ok("flows_status", json!({"flowName": loosely})).await;
+    assert_eq!(listed["executions"][0]["executionId"], begun["executionId"], "{listed}");
+    let listed = session.ok("flows_status", json!({"flowName": name.replacen('e', "", 1)})).await;
+    assert_eq!(listed["total"], 0);
+    assert!(listed["nextStep"].as_str().unwrap().contains(name), "{listed}");
 }
 
 #[tokio::test]

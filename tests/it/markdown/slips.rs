@@ -404,6 +404,46 @@ fn a_fence_that_is_left_open_is_told_although_a_later_one_is_closed() {
 }
 
 #[test]
+fn settings_without_the_fence_that_opens_them_are_told_and_nothing_else_is() {
+    let first = "---\n## T {#t}\nRow.\n\n## S {#s}\n";
+    for (block, line) in [
+        ("persona: rev\n```\n\nSail {t_result}.\n", 9),
+        ("after: t\nmap:\n  crew: t\n```\n\nSail with {crew}.\n", 9),
+        ("``yaml\nafter: t\n``\n\nSail {t_result}.\n", 10),
+        ("persona: rev\n```\n\nSail {t_result}.\n\n## U {#u}\n{s_result}\n", 9),
+    ] {
+        let told = found(&flow(&format!("{first}{block}")));
+        let of_block: Vec<&String> = told.iter().filter(|one| one.contains(&format!(":{line}:1"))).collect();
+        assert_eq!(
+            of_block,
+            ["misspelt-field warning flows/Boat.flow.md:".to_owned() + &line.to_string() + ":1"]
+                .iter()
+                .collect::<Vec<_>>(),
+            "{block}: {told:?}"
+        );
+        assert!(!told.iter().any(|one| one.contains("unclosed-fence")), "{block}: {told:?}");
+    }
+}
+
+#[test]
+fn a_front_matter_without_its_first_line_is_told() {
+    for (path, text) in [
+        ("flows/Row.flow.md", "name: Row\nversion: 1.0.0\ninputs: [crew]\n---\n\n## A {#a}\nRow {crew}.\n"),
+        ("templates/Row.md", "title: Row\nvariables: [crew]\n---\nRow {crew}.\n"),
+    ] {
+        let told = found(&flow("---\n## A {#a}\nSail.\n").file(path, text));
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("front-matter error") || told[0].contains(&format!("{path}:1:1")), "{told:?}");
+    }
+    // A heading that is underlined is a text's own.
+    for text in ["title: a word\n---\nRow.\n", "Dear crew: row\n---\nRow.\n", "description: boats\n---\nRow {crew}.\n"]
+    {
+        let told = found(&flow("---\n## A {#a}\nSail.\n").file("templates/Row.md", text));
+        assert_eq!(told, [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn quotation_marks_that_yaml_does_not_know_are_told() {
     for value in ["\u{201c}Sails\u{201d}", "\u{201e}Sails\u{201c}", "\u{ab}Sails\u{bb}"] {
         let told = found(&flow(&format!("description: {value}\n---\n## A {{#a}}\nSail.\n")));

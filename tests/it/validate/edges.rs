@@ -70,13 +70,16 @@ error flow bad.json:63:17 /edges/3/target `"sail"`
 }
 
 #[test]
-fn a_node_of_an_unknown_type_is_a_warning() {
+fn a_node_of_an_unknown_type_is_a_warning_and_a_misspelt_step_an_error() {
     says(
         "unknown-node-kind",
         r#"
-warning none bad.json:17:15 /nodes/1/type `"templete"`
+error flow bad.json:17:15 /nodes/1/type `"templete"`
   node "sail" is of type "templete": nothing runs there
   hint: did you mean "template"?
+warning none bad.json:33:15 /nodes/3/type `"sticky"`
+  node "note" is of type "sticky": nothing runs there
+  hint: a step has one of the types template, tool, flow, flow-link; a note for people may stay with "x-flowy-ignore": {"unknown-node-kind": "a note"} in its node
 "#,
     );
 }

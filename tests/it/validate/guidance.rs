@@ -65,6 +65,31 @@ fn neither_keeps_a_direct_execution_from_running() {
 }
 
 #[test]
+fn a_contract_that_no_output_meets_is_told_where_it_contradicts_itself() {
+    use serde_json::json;
+    for (contract, at) in [
+        (json!({"properties": {"n": {"minimum": 10, "maximum": 1}}}), "/properties/n/minimum"),
+        (json!({"properties": {"t": {"minLength": 10, "maxLength": 5}}}), "/properties/t/minLength"),
+        (json!({"properties": {"t": {"type": "string", "enum": [1, 2]}}}), "/properties/t/enum"),
+        (json!({"properties": {"t": {"type": "integer", "const": "x"}}}), "/properties/t/const"),
+        (json!({"properties": {"t": false}, "required": ["t"]}), "/required/0"),
+        (json!({"propertys": {"t": {"type": "string"}}}), "/propertys"),
+        (json!({"property": {"t": {"type": "string"}}}), "/property"),
+    ] {
+        let drawing = flow().data("a", json!({"template": "Hello.", "contract": contract}));
+        assert_eq!(drawing.rules(), ["bad-contract"], "{contract}");
+        assert_eq!(drawing.findings()[0].place.pointer.as_str(), format!("/nodes/0/data/contract{at}"));
+    }
+    for contract in [
+        json!({"properties": {"n": {"minimum": 1, "maximum": 1}, "e": {"type": ["string", "null"], "enum": ["a", null]}}}),
+        json!({"properties": {"n": {"type": "integer", "const": 3.0}, "off": false, "options": {}, "props": {}}}),
+    ] {
+        let drawing = flow().data("a", json!({"template": "Hello.", "contract": contract}));
+        assert_eq!(drawing.rules(), [""; 0], "{contract}");
+    }
+}
+
+#[test]
 fn a_path_into_the_output_of_a_step_with_a_contract_is_fine() {
     let contract = serde_json::json!({"type": "object"});
     let drawing = flow()

@@ -279,12 +279,26 @@ fn odd_id(text: &str, id: &str, at: Span) -> Option<Note> {
 /// Settings that stand below a heading without a fence, where nothing else can be meant.
 fn unfenced(text: &str, content: Range<usize>, of: &str) -> Option<Note> {
     let mut lines = scan::lines(text, content.clone());
-    let (start, first) = lines.next()?;
+    let (mut start, first) = lines.next()?;
+    // A fence with too few marks is none.
+    let opens = first.starts_with('`') && is_settings_mark(first.trim_matches('`'));
+    if opens {
+        start += first.len();
+    }
+    let mut hint = "write ```yaml alone on the line before them, and ``` on the line after";
     let span = if first.trim_end() == "---" {
         let (end, last) = lines.find(|(_, line)| line.trim_end() == "---")?;
         only_known(text, start + first.len()..end).then_some(Span { start, end: end + last.trim_end().len() })?
     } else {
-        let end = lines.find(|(_, line)| line.trim().is_empty()).map_or(content.end, |(blank, _)| blank);
+        let ends = |line: &str| line.trim().is_empty() || line.trim_end().trim_matches('`').is_empty();
+        let (end, last) = lines.find(|(_, line)| ends(line)).unwrap_or((content.end, ""));
+        if !last.trim().is_empty() {
+            hint = if opens {
+                "begin and end them with three marks: ```yaml and ```"
+            } else {
+                "write ```yaml alone on the line before them"
+            };
+        }
         let members = known_members(text, start..end)?;
         // A prompt may say `persona: {persona}`.
         let says = |member: &Member| match &member.tree.kind {
@@ -297,12 +311,18 @@ fn unfenced(text: &str, content: Range<usize>, of: &str) -> Option<Note> {
             "map" | "sets" => !matches!(member.tree.kind, TreeKind::Scalar(..)),
             key => SURE.contains(&key),
         };
+        let end = end + last.trim_end().len();
         let written = text.get(start..end)?.trim_end();
         (members.iter().all(says) && members.iter().any(sure)).then_some(Span { start, end: start + written.len() })?
     };
     let message = format!("{of}these lines are text, not the step's settings");
-    let hint = "write ```yaml alone on the line before them, and ``` on the line after".to_owned();
-    Some(Note::new(NoteKind::Misspelt, span, message, hint))
+    Some(Note::new(NoteKind::Misspelt, span, message, hint.to_owned()))
+}
+
+/// Whether what stands between marks says that settings begin, or says nothing.
+fn is_settings_mark(mark: &str) -> bool {
+    let mark = mark.trim();
+    mark.is_empty() || scan::is_settings(mark)
 }
 
 /// Keys of settings with which no prompt begins.

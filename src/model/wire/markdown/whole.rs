@@ -135,6 +135,9 @@ struct Block<'t> {
 
 /// A front matter that does not begin in the first line, or not with three hyphens.
 fn front(text: &str, holds: &Holds<'_>) -> Option<YamlProblem> {
+    if let Some(problem) = unopened(text, holds) {
+        return Some(problem);
+    }
     let mut fence: Option<Fence> = None;
     // What stands before: nothing, headings and comments, or prose.
     let (mut blank, mut titled) = (true, true);
@@ -165,6 +168,22 @@ fn front(text: &str, holds: &Holds<'_>) -> Option<YamlProblem> {
         }
     }
     None
+}
+
+/// A front matter that ends with its line of hyphens and does not begin with one.
+fn unopened(text: &str, holds: &Holds<'_>) -> Option<YamlProblem> {
+    let (start, line) = scan::lines(text, 0..text.len()).find(|(_, line)| !line.trim().is_empty())?;
+    let at = Span { start, end: start + line.trim_end().len() };
+    let block = Block { mark: "", at, keys: 0, known: 0, sure: false, closed: false };
+    let block = block.with(scan::lines(text, start..text.len()), holds)?;
+    let ends = scan::lines(text, start..text.len()).find(|(_, line)| is_mark(line))?.1.trim_end() == "---";
+    // A line below another makes a heading of it in Markdown: in a text, all has to say what only such lines say.
+    let meant = if holds.steps { block.known * 2 >= block.keys } else { block.known == block.keys && block.sure };
+    (block.closed && ends && meant).then(|| YamlProblem {
+        message: "the front matter lacks its first line of ---, so that it is text".to_owned(),
+        hint: "write --- alone on the line before it",
+        span: at,
+    })
 }
 
 fn problem(block: &Block<'_>, blank: bool) -> YamlProblem {
@@ -201,31 +220,37 @@ fn block_at<'t>(text: &'t str, start: usize, holds: &Holds<'_>) -> Option<Block<
     let (_, first) = lines.next().filter(|(_, line)| is_mark(line))?;
     let mark = first.trim_end();
     let at = Span { start: start + mark.len() - mark.trim_start().len(), end: start + mark.len() };
-    let mut block = Block { mark, at, keys: 0, known: 0, sure: false, closed: false };
-    let mut indent = None;
-    for (start, line) in lines {
-        let plain = line.trim();
-        if is_mark(line) {
-            block.closed = true;
-            break;
+    Block { mark, at, keys: 0, known: 0, sure: false, closed: false }.with(lines, holds)
+}
+
+impl<'t> Block<'t> {
+    /// It with the keys of its lines; none where a line is no key with a value, or no key is known.
+    fn with(mut self, lines: impl Iterator<Item = (usize, &'t str)>, holds: &Holds<'_>) -> Option<Self> {
+        let mut indent = None;
+        for (start, line) in lines {
+            let plain = line.trim();
+            if is_mark(line) {
+                self.closed = true;
+                break;
+            }
+            if scan::heading(start, line).is_some() {
+                break;
+            }
+            let depth = line.len() - line.trim_start().len();
+            if plain.is_empty() || plain.starts_with(['#', '}', ']', '[']) || plain.starts_with("- ") {
+                continue;
+            }
+            if depth > *indent.get_or_insert(depth) {
+                continue;
+            }
+            let (key, value) = key_and_value(plain)?;
+            self.keys += 1;
+            self.known += usize::from(holds.keys.contains(&key));
+            let named = matches!(key, "name" | "id" | "title") && value.trim_matches(['"', '\'']) == holds.stem;
+            self.sure |= named || holds.own.contains(&key);
         }
-        if scan::heading(start, line).is_some() {
-            break;
-        }
-        let depth = line.len() - line.trim_start().len();
-        if plain.is_empty() || plain.starts_with(['#', '}', ']', '[']) || plain.starts_with("- ") {
-            continue;
-        }
-        if depth > *indent.get_or_insert(depth) {
-            continue;
-        }
-        let (key, value) = key_and_value(plain)?;
-        block.keys += 1;
-        block.known += usize::from(holds.keys.contains(&key));
-        let named = matches!(key, "name" | "id" | "title") && value.trim_matches(['"', '\'']) == holds.stem;
-        block.sure |= named || holds.own.contains(&key);
+        (self.known > 0).then_some(self)
     }
-    (block.known > 0).then_some(block)
 }
 
 /// A line such as `key: value`; TOML has an equals sign in it.
