@@ -24,5 +24,5 @@ pub use pointer::{Part, Place, Pointer};
 pub use slips::{merge_line, merge_line_in_text, unfinished_merge};
 pub use span::{Locator, Position, STRICT, Span};
 pub use tree::{Member, Style, Tree, TreeKind};
-pub use written::{ValuesError, read_values};
+pub use written::{ValuesError, kind_of, read_values};
 pub use yaml::{Yaml, YamlProblem};

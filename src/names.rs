@@ -342,6 +342,12 @@ pub fn cut(text: &str, longest: usize) -> String {
     }
 }
 
+/// A text with a capital at its beginning.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
+}
+
 /// Untrusted text in quotation marks, made safe, at most 80 characters of it.
 pub fn quoted(text: &str) -> String {
     format!("\"{}\"", shown(text, 80))

@@ -130,13 +130,8 @@ pub async fn check(snapshot: &Snapshot, options: CheckOptions<'_>) -> Result<Cat
 
 /// What is found in one file of flows, and in the templates that these use.
 pub(super) struct FoundInFlows {
-    path: CatalogPath,
-    findings: Vec<Finding>,
-    suppressed: Vec<Suppressed>,
-    facts: FileFacts,
-    flows: Vec<Arc<Flow>>,
-    plans: Vec<Option<Arc<Plan>>>,
-    unusable: Option<Unusable>,
+    /// The file, with findings and suppressions that may be of other files.
+    reported: ReportedFile,
     /// The files named by findings that nobody asks about.
     needs: Vec<String>,
 }
@@ -165,16 +160,15 @@ impl FoundInFlows {
         }
         // Of thousands of files only what was found is kept.
         let contents = if options.contents { judged } else { &[] };
-        Self {
-            path: path.clone(),
+        let reported = ReportedFile {
             findings,
             suppressed,
             facts: FileFacts::of(judged.iter().map(|judged| &*judged.flow)),
             flows: contents.iter().map(|judged| judged.flow.clone()).collect(),
             plans: contents.iter().map(|judged| judged.plan.clone()).collect(),
-            unusable: file.as_ref().err().cloned(),
-            needs,
-        }
+            ..ReportedFile::alone(path.to_string(), file.as_ref().err().cloned())
+        };
+        Self { reported, needs }
     }
 }
 
@@ -215,7 +209,7 @@ pub(super) fn beside_flows(
     guidance: &BTreeMap<CatalogPath, Arc<[u8]>>,
     found: &[FoundInFlows],
 ) -> (Vec<Finding>, Causes) {
-    let findings = || found.iter().flat_map(|found| &found.findings);
+    let findings = || found.iter().flat_map(|found| &found.reported.findings);
     let asked_for: BTreeSet<&str> = findings().filter_map(|finding| finding.asked.as_deref()).collect();
     let doubtful = doubtful.iter().filter(|(_, meant)| asked_for.contains(file_stem(meant)));
     of_files.extend(misplaced_files(&doubtful.cloned().collect::<Vec<_>>()));
@@ -266,16 +260,15 @@ pub(super) fn report(
     let mut found: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     let mut suppressed: BTreeMap<String, Vec<Suppressed>> = BTreeMap::new();
     let mut files: BTreeMap<String, ReportedFile> = BTreeMap::new();
-    for FoundInFlows { path, findings, suppressed: left_unsaid, facts, flows, plans, unusable, .. } in in_flows {
-        for mut finding in findings {
+    for FoundInFlows { mut reported, .. } in in_flows {
+        for mut finding in std::mem::take(&mut reported.findings) {
             finding.cause = finding.files.iter().find_map(|file| causes.get(file)).cloned();
             found.entry(finding.file.to_string()).or_default().push(finding);
         }
-        for one in left_unsaid {
+        for one in std::mem::take(&mut reported.suppressed) {
             suppressed.entry(one.finding.file.to_string()).or_default().push(one);
         }
-        let file = path.to_string();
-        files.insert(file.clone(), ReportedFile { facts, flows, plans, ..ReportedFile::alone(file, unusable) });
+        files.insert(reported.file.clone(), reported);
     }
     for finding in of_files.into_iter().filter(|finding| (options.wanted)(&finding.file)) {
         found.entry(finding.file.to_string()).or_default().push(finding);

@@ -11,7 +11,7 @@ use gen_lsp_types::{
 
 use super::places::{Encoding, Lines, uri_of};
 use crate::app::{Error, Finding, Offer, OfferKind, QuickFix, Replacement, Severity, Spot, Troubles, Workbench};
-use crate::names::shown;
+use crate::names::{capital, shown};
 
 /// Who says it.
 const SOURCE: &str = "flowy";
@@ -163,9 +163,4 @@ fn named(title: String) -> CodeAction {
         data: None,
         tags: None,
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }

@@ -296,6 +296,20 @@ impl McpServer {
         done
     }
 
+    /// The same as a reply that is signed, or a failure of the protocol.
+    async fn signed<T>(
+        &self,
+        method: &'static str,
+        context: &RequestContext<RoleServer>,
+        work: BoxFuture<'_, Result<T, Error>>,
+        meta: fn(&mut T) -> &mut Option<MetaObject>,
+    ) -> Result<T, ErrorData> {
+        let done = self.guarded(method, context, work).await;
+        let mut reply = done.map_err(|error| failure::protocol(&error, method))?;
+        self.sign(meta(&mut reply), context);
+        Ok(reply)
+    }
+
     /// The same without a word in the log.
     async fn bounded<T>(
         &self,
@@ -428,10 +442,7 @@ impl ServerHandler for McpServer {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = cursor(page);
         let work = resources::list(&self.app, cursor.as_deref(), self.only()).boxed();
-        let done = self.guarded("resources/list", &context, work).await;
-        let mut list = done.map_err(|error| failure::protocol(&error, "resources/list"))?;
-        self.sign(&mut list.meta, &context);
-        Ok(list)
+        self.signed("resources/list", &context, work, |list| &mut list.meta).await
     }
 
     async fn list_resource_templates(
@@ -465,10 +476,7 @@ impl ServerHandler for McpServer {
     ) -> Result<ListPromptsResult, ErrorData> {
         let cursor = cursor(page);
         let work = prompts::list(&self.app, cursor.as_deref(), self.alone).boxed();
-        let done = self.guarded("prompts/list", &context, work).await;
-        let mut list = done.map_err(|error| failure::protocol(&error, "prompts/list"))?;
-        self.sign(&mut list.meta, &context);
-        Ok(list)
+        self.signed("prompts/list", &context, work, |list| &mut list.meta).await
     }
 
     async fn get_prompt(
@@ -477,10 +485,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let work = prompts::get(&self.app, &request.name, request.arguments, self.alone).boxed();
-        let done = self.guarded("prompts/get", &context, work).await;
-        let mut prompt = done.map_err(|error| failure::protocol(&error, "prompts/get"))?;
-        self.sign(&mut prompt.meta, &context);
-        Ok(prompt.into())
+        Ok(self.signed("prompts/get", &context, work, |prompt| &mut prompt.meta).await?.into())
     }
 
     async fn complete(
@@ -488,12 +493,11 @@ impl ServerHandler for McpServer {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let mut completed = CompleteResult::default();
         if !self.alone {
             let work = completion::complete(&self.app, &request).boxed();
-            let done = self.guarded("completion/complete", &context, work).await;
-            completed = done.map_err(|error| failure::protocol(&error, "completion/complete"))?;
+            return self.signed("completion/complete", &context, work, |completed| &mut completed.meta).await;
         }
+        let mut completed = CompleteResult::default();
         self.sign(&mut completed.meta, &context);
         Ok(completed)
     }

@@ -407,14 +407,7 @@ fn wrong_kind(errors: &[ValidationError<'_>], at: &Pointer) -> bool {
 }
 
 fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
+    if value.is_string() { "text" } else { crate::document::kind_of(value) }
 }
 
 fn a(kind: &str) -> &str {

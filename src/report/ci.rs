@@ -45,7 +45,14 @@ struct Told<'c> {
     fix: Option<(&'c str, Position, Position, String)>,
 }
 
-impl Told<'_> {
+impl<'c> Told<'c> {
+    /// What is told of a file as such, and of no place in it.
+    fn alone(file: String, (rule, severity): (&'c str, Severity), message: String, fingerprint: String) -> Self {
+        let (from, to) = (Position { line: 1, column: 1 }, Position { line: 1, column: 1 });
+        let (hints, related, suppressed, fix) = (&[][..], Vec::new(), None, None);
+        Self { file, rule, severity, message, hints, from, to, related, fingerprint, suppressed, fix }
+    }
+
     /// The fact and what to do, in lines.
     fn whole_message(&self) -> String {
         self.hints.iter().fold(self.message.clone(), |text, hint| text + "\n" + &shown(hint, LONGEST))
@@ -68,20 +75,8 @@ fn everything<'c>(checkup: &'c Checkup, here: &Path) -> Vec<Told<'c>> {
     for file in &checkup.files {
         let name = place_of(file, here);
         if let Some(error) = &file.unreadable {
-            let start = Position { line: 1, column: 1 };
-            all.push(Told {
-                file: name.clone(),
-                rule: UNREADABLE,
-                severity: Severity::Error,
-                message: shown(&error.message, LONGEST),
-                hints: &[],
-                from: start,
-                to: start,
-                related: Vec::new(),
-                fingerprint: format!("{UNREADABLE}:{name}"),
-                suppressed: None,
-                fix: None,
-            });
+            let (message, fingerprint) = (shown(&error.message, LONGEST), format!("{UNREADABLE}:{name}"));
+            all.push(Told::alone(name.clone(), (UNREADABLE, Severity::Error), message, fingerprint));
         }
         let found: Vec<(&Finding, Option<&Suppressed>)> = (file.findings.iter().map(|finding| (finding, None)))
             .chain(file.suppressed.iter().map(|one| (&one.finding, Some(one))))
@@ -112,20 +107,9 @@ fn everything<'c>(checkup: &'c Checkup, here: &Path) -> Vec<Told<'c>> {
         }
     }
     for catalog in &checkup.empty {
-        let start = Position { line: 1, column: 1 };
-        all.push(Told {
-            file: "flows".to_owned(),
-            rule: EMPTY,
-            severity: Severity::Warning,
-            message: format!("0 flows: {} has no flow files in flows/", shown(catalog, 300)),
-            hints: &[],
-            from: start,
-            to: start,
-            related: Vec::new(),
-            fingerprint: format!("{EMPTY}:{catalog}"),
-            suppressed: None,
-            fix: None,
-        });
+        let message = format!("0 flows: {} has no flow files in flows/", shown(catalog, 300));
+        let fingerprint = format!("{EMPTY}:{catalog}");
+        all.push(Told::alone("flows".to_owned(), (EMPTY, Severity::Warning), message, fingerprint));
     }
     all
 }

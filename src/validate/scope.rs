@@ -153,13 +153,7 @@ impl Scope {
         let (text, template) =
             if let Body::Text { text, template, .. } = &body { (&**text, template.as_deref()) } else { ("", None) };
         if let Some(message) = texts.too_many_of(step, (text, template), &outline) {
-            let body = Body::Faulty {
-                code: Code::LimitExceeded,
-                message,
-                meant: Intent::of(node),
-                mending: Mending::default(),
-            };
-            return StepScope::without_text(reader.node, body);
+            return StepScope::without_text(reader.node, faulty(node, Code::LimitExceeded, message));
         }
         let mut declared = names_of(&step.variables, true);
         if let Some(template) = template {
@@ -200,8 +194,10 @@ impl Scope {
             Ok(done) => done,
             Err(fault) => {
                 let (code, message) = (fault.kind.code(), fault.with_nearest(&texts.comparisons));
-                let body = Body::Faulty { code, message, meant: Intent::of(node), mending: Mending::default() };
-                return StepScope { fault: Some(fault), ..StepScope::without_text(reader.node, body) };
+                return StepScope {
+                    fault: Some(fault),
+                    ..StepScope::without_text(reader.node, faulty(node, code, message))
+                };
             }
         };
         let outline = Arc::new(Outline::made_of(done.placeholders));
@@ -209,13 +205,7 @@ impl Scope {
         if let Some(message) =
             texts.too_many(UnfoldedSize { names: placeholders, groups: placeholders, ..UnfoldedSize::default() })
         {
-            let body = Body::Faulty {
-                code: Code::LimitExceeded,
-                message,
-                meant: Intent::of(node),
-                mending: Mending::default(),
-            };
-            return StepScope::without_text(reader.node, body);
+            return StepScope::without_text(reader.node, faulty(node, Code::LimitExceeded, message));
         }
         let known: HashSet<&str> = done.declared.iter().map(|declared| declared.name.as_str()).collect();
         let reads = self.reads(&outline, reader, &|name| known.contains(name) || begins_like_a_name(name));
@@ -295,4 +285,9 @@ pub(super) fn set_selector(name: &str) -> bool {
 /// A declared name in NFC, where it can be one.
 fn usable(name: &str) -> Option<VariableName> {
     VariableName::normal(name).ok().filter(|name| !set_selector(name.as_str()))
+}
+
+/// A node whose step can't be done.
+fn faulty(node: &Node, code: Code, message: String) -> Body {
+    Body::Faulty { code, message, meant: Intent::of(node), mending: Mending::default() }
 }

@@ -12,7 +12,7 @@ use super::renaming::{is_of, tests_in};
 use super::{Place, Workbench};
 use crate::catalog::FlowReading;
 use crate::model::{Template, text_or_json};
-use crate::names::{counted, nfc, shown};
+use crate::names::{capital, counted, nfc, shown};
 use crate::plan::{Open, Source};
 use crate::validate::{OutputPart, Read, ReadSource, StepScope};
 
@@ -230,11 +230,6 @@ fn step_named(reading: &FlowReading, node: usize) -> String {
         None => "node".to_owned(),
     };
     format!("{head}, **{}** ({})", line(spec.caption()), code(&spec.id))
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }
 
 /// Untrusted text as one line of Markdown that can't become markup.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::entry::{Refused, ServerEntry, place_of};
 use super::error::ServersFault;
 use crate::config::reading::{SettingUnit, with_unit};
+use crate::document::kind_of;
 
 impl ServerEntry<'_> {
     /// A time: a number of seconds, or a text with its unit.
@@ -124,16 +125,5 @@ impl ServerEntry<'_> {
     pub(super) fn bad_at(&self, at: &'static str, key: &str, why: &str, write: Option<String>) -> Refused {
         let (alias, key, why, place) = (self.alias.to_owned(), key.to_owned(), why.to_owned(), Some(place_of(at, key)));
         (place, ServersFault::BadValue { alias, key, why, write })
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Unread, UnreadKind, declared, is_markdown, said, said_or_number, text, texts, variable_sets};
-use crate::document::{Document, Place, Pointer};
+use crate::document::{Document, Place, Pointer, kind_of};
 use crate::model::template::TemplateText;
 use crate::model::{Syntax, Template};
 
@@ -55,15 +55,10 @@ fn no_text(object: &Map<String, Value>, root: &Pointer) -> Option<Unread> {
         texts.next()
     };
     let (pointer, value) = here().or_else(among)?;
-    let what = match value {
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => return None,
-    };
-    let message = format!("`template` is {what}, and must be one text");
+    if value.is_string() {
+        return None;
+    }
+    let message = format!("`template` is {}, and must be one text", kind_of(value));
     Some(Unread { what: UnreadKind::UnknownShape, place: Place::value(pointer), message })
 }
 

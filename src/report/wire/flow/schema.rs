@@ -43,34 +43,23 @@ pub fn input_schema(flow: &Flow, plan: &Plan) -> Value {
 /// Widens the type of a property to every value that executing takes: a number, a list or an object may come as its
 /// text, a text may be a number, and what has no declared type may be anything.
 fn as_executing_takes_it(property: &mut Map<String, Value>, input: &Input) {
-    let types = match input.held_to {
+    const NUMBER: &str = r"^\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$";
+    let (types, pattern) = match input.held_to {
         None => {
             property.remove("type");
             property.remove("additionalProperties");
             return as_texts(property, &input.choices);
         }
-        Some(ValueType::String) => json!(["string", "number", "boolean"]),
-        Some(ValueType::Number) => {
-            property.insert("pattern".to_owned(), json!(r"^\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$"));
-            json!(["number", "string"])
-        }
-        Some(ValueType::Integer) => {
-            property.insert("pattern".to_owned(), json!(r"^\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$"));
-            json!(["integer", "string"])
-        }
-        Some(ValueType::Boolean) => {
-            property.insert("pattern".to_owned(), json!(r"^\s*(true|false)\s*$"));
-            json!(["boolean", "string"])
-        }
-        Some(ValueType::Array) => {
-            property.insert("pattern".to_owned(), json!(r"^\s*\["));
-            json!(["array", "string"])
-        }
-        Some(ValueType::Object) => {
-            property.insert("pattern".to_owned(), json!(r"^\s*\{"));
-            json!(["object", "string"])
-        }
+        Some(ValueType::String) => (json!(["string", "number", "boolean"]), None),
+        Some(ValueType::Number) => (json!(["number", "string"]), Some(NUMBER)),
+        Some(ValueType::Integer) => (json!(["integer", "string"]), Some(NUMBER)),
+        Some(ValueType::Boolean) => (json!(["boolean", "string"]), Some(r"^\s*(true|false)\s*$")),
+        Some(ValueType::Array) => (json!(["array", "string"]), Some(r"^\s*\[")),
+        Some(ValueType::Object) => (json!(["object", "string"]), Some(r"^\s*\{")),
     };
+    if let Some(pattern) = pattern {
+        property.insert("pattern".to_owned(), json!(pattern));
+    }
     property.insert("type".to_owned(), types);
     as_texts(property, &input.choices);
 }
