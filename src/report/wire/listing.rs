@@ -257,7 +257,7 @@ pub fn listing(listing: &Listing, warnings: &[WarningAnswer]) -> ListAnswer {
 pub fn written_listing(listing: &Listing, warnings: &[WarningAnswer]) -> Written {
     let EntriesAnswer { key, page } = EntriesAnswer::of(listing);
     let around = super::json_of(&AroundAnswer::of(listing, warnings));
-    Written::of_page(&format!("{{\"{key}\":"), page, &around.replacen('{', ",", 1))
+    Written::of_page(&format!("{{\"{key}\":"), &page, &around.replacen('{', ",", 1))
 }
 
 /// What `flowy list --json` prints: the same, with the flows that are tools of their own, and a warning for

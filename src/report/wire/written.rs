@@ -3,8 +3,6 @@
 //! A tool's result carries its JSON twice. Writing it once, and the entries of a page that is kept
 //! not even once, is most of what a call costs.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use super::limit::{Travels, json_of};
@@ -13,75 +11,57 @@ use crate::names::inside_json;
 
 /// A JSON value, written.
 #[derive(Debug, Clone)]
-pub struct Written(Vec<WrittenPiece>);
-
-#[derive(Debug, Clone)]
-enum WrittenPiece {
-    Own { plain: String, quoted: String },
-    Page(Arc<Page>),
-}
-
-impl WrittenPiece {
-    fn own(plain: String) -> Self {
-        Self::Own { quoted: inside_json(&plain), plain }
-    }
-
-    fn plain(&self) -> &str {
-        match self {
-            Self::Own { plain, .. } => plain,
-            Self::Page(page) => &page.json().plain,
-        }
-    }
-
-    fn quoted(&self) -> &str {
-        match self {
-            Self::Own { quoted, .. } => quoted,
-            Self::Page(page) => &page.json().quoted,
-        }
-    }
+pub struct Written {
+    plain: String,
+    /// As it stands inside a JSON text, without the quotation marks around it.
+    quoted: String,
 }
 
 impl Written {
     /// A value, written.
     pub fn of(value: &Value) -> Self {
-        Self(vec![WrittenPiece::own(json_of(value))])
+        let plain = json_of(value);
+        Self { quoted: inside_json(&plain), plain }
     }
 
     /// A page's entries with what stands before and behind them.
-    pub(super) fn of_page(before: &str, page: Arc<Page>, behind: &str) -> Self {
-        Self(vec![WrittenPiece::own(before.to_owned()), WrittenPiece::Page(page), WrittenPiece::own(behind.to_owned())])
+    pub(super) fn of_page(before: &str, page: &Page, behind: &str) -> Self {
+        let entries = page.json();
+        let plain = [before, &entries.plain, behind].concat();
+        Self {
+            plain,
+            quoted: [&inside_json(before), &entries.quoted, &inside_json(behind)].map(String::as_str).concat(),
+        }
     }
 
     /// The value.
     pub fn value(&self) -> Value {
-        let mut json = Vec::with_capacity(self.len_twice() / 2);
-        self.put_plain(&mut json);
-        serde_json::from_slice(&json).unwrap_or_default()
+        serde_json::from_str(&self.plain).unwrap_or_default()
+    }
+
+    /// Adds it as JSON.
+    pub fn put_plain(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self.plain.as_bytes());
+    }
+
+    /// Adds it as it stands inside a JSON text, without the quotation marks around it.
+    pub fn put_quoted(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self.quoted.as_bytes());
+    }
+
+    /// How many characters the JSON has.
+    pub fn characters(&self) -> usize {
+        self.plain.chars().count()
+    }
+
+    /// How many bytes it takes in both forms together.
+    pub fn len_twice(&self) -> usize {
+        self.plain.len() + self.quoted.len()
     }
 
     /// Whether it can be sent as a tool's result.
     pub fn fits(&self) -> bool {
         self.len_twice() <= Travels::room()
-    }
-
-    /// Adds it as JSON.
-    pub fn put_plain(&self, bytes: &mut Vec<u8>) {
-        self.0.iter().for_each(|piece| bytes.extend_from_slice(piece.plain().as_bytes()));
-    }
-
-    /// Adds it as it stands inside a JSON text, without the quotation marks around it.
-    pub fn put_quoted(&self, bytes: &mut Vec<u8>) {
-        self.0.iter().for_each(|piece| bytes.extend_from_slice(piece.quoted().as_bytes()));
-    }
-
-    /// How many characters the JSON has.
-    pub fn characters(&self) -> usize {
-        self.0.iter().map(|piece| piece.plain().chars().count()).sum()
-    }
-
-    /// How many bytes it takes in both forms together.
-    pub fn len_twice(&self) -> usize {
-        self.0.iter().map(|piece| piece.plain().len() + piece.quoted().len()).sum()
     }
 }
 
