@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::Catalogs;
-use crate::config::{Environment, Settings};
+use crate::config::{Environment, Settings, has_flows};
 use crate::execute::{NoTools, Tools};
 use crate::generate::Models;
 use crate::guide::Guide;
@@ -318,11 +318,6 @@ fn working_folder(settings: &Settings, environment: &Environment, work: &str) ->
 
 /// What to do where a folder is needed and none is there.
 const NAME_A_FOLDER: &str = "run it in a checkout of the repository, or name one: --source FOLDER";
-
-/// Whether a folder is a catalog.
-fn has_flows(folder: &Path) -> bool {
-    folder.join("flows").is_dir()
-}
 
 /// Guided executions in which these models answer the steps whose nodes name them.
 fn answered(guide: Guide, models: &Arc<Models>, settings: &Settings, clock: &Arc<dyn Clock>) -> Guide {

@@ -50,7 +50,7 @@ pub use self::error::{Origin, Place, SettingsError, system_says};
 pub use self::exposing::{Expose, ExposeList, reserved_tool_name};
 pub use self::file::CONFIG_FILE;
 pub use self::folders::Folders;
-pub use self::load::{Flags, token_in};
+pub use self::load::{Flags, has_flows, token_in};
 pub use self::models::{Answers, ModelKey, ModelSpec, NO_MODEL, Provider};
 pub use self::passing::{Audience, Passed};
 pub use self::proxy::ProxyFault;

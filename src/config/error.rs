@@ -211,10 +211,12 @@ pub enum SettingsError {
         hint: Option<String>,
     },
     /// A setting that only the user's own file may have.
-    #[error("{place} is not allowed in a file that is read only because it lies in the current folder")]
+    #[error("{place} is not allowed in a file {why}")]
     NotInThisFile {
         /// The setting.
         place: Place,
+        /// Which files may not have it.
+        why: &'static str,
         /// The user's own file, when there is a folder for it.
         own_file: Option<PathBuf>,
     },

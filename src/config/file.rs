@@ -41,6 +41,20 @@ pub(super) enum Trust<'a> {
     Own,
     /// It lies in the current folder; the user's own file would be this one.
     Found(Option<&'a Path>),
+    /// The same, and the current folder is a catalog's: the file came with the catalog.
+    OfCatalog(Option<&'a Path>),
+}
+
+impl Trust<'_> {
+    /// Refuses a setting that such a file must not have.
+    fn allows(self, place: &Place, own_file_only: bool) -> Result<(), SettingsError> {
+        let (own_file, why) = match self {
+            Trust::Found(own) if own_file_only => (own, "that is read only because it lies in the current folder"),
+            Trust::OfCatalog(own) => (own, "in a catalog's folder, of which only the section [validate] is read"),
+            Trust::Own | Trust::Found(_) => return Ok(()),
+        };
+        Err(SettingsError::NotInThisFile { place: place.clone(), why, own_file: own_file.map(Path::to_owned) })
+    }
 }
 
 fn read_text(path: &Path) -> io::Result<String> {
@@ -108,12 +122,9 @@ impl ConfigFile {
             }
             if key == models::SECTION {
                 let origin = Origin::File { path: self.path.clone(), line };
-                if let Trust::Found(own_file) = reading.trust {
-                    let place = Place { setting: key, origin };
-                    return Err(SettingsError::NotInThisFile { place, own_file: own_file.map(Path::to_owned) });
-                }
+                let place = Place { setting: key, origin };
+                reading.trust.allows(&place, true)?;
                 let DeValue::Table(table) = value else {
-                    let place = Place { setting: key, origin };
                     let hint = Some("write a section for each model: [models.NAME]".to_owned());
                     return Err(SettingsError::BadModel { place, why: "is no table".to_owned(), hint });
                 };
@@ -131,9 +142,7 @@ impl ConfigFile {
             };
             let origin = Origin::File { path: self.path.clone(), line };
             let place = Place { setting: key.to_owned(), origin };
-            if let (true, Trust::Found(own_file)) = (row.own_file_only, reading.trust) {
-                return Err(SettingsError::NotInThisFile { place, own_file: own_file.map(Path::to_owned) });
-            }
+            reading.trust.allows(&place, row.own_file_only)?;
             let Some(text) = as_text(&value) else {
                 return Err(SettingsError::WrongKind { place, kind: value.type_str() });
             };

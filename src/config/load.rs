@@ -48,7 +48,7 @@ impl Settings {
     /// setting hides (a variable behind a flag) is not judged.
     pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, SettingsError> {
         let mut from = Layers { flags, environment, files: Vec::new() };
-        from.files = settings_files(&from)?;
+        read_files(&mut from)?;
         let mut settings = Self::defaults(environment);
         for row in SETTINGS {
             from.read(row, &mut settings)?;
@@ -67,10 +67,10 @@ impl Settings {
     /// can be trusted.
     pub fn to_log_by(flags: &Flags, environment: &Environment) -> Self {
         let mut from = Layers { flags, environment, files: Vec::new() };
-        from.files = settings_files(&from).unwrap_or_default();
+        // What fails here is told by the error that made this necessary.
+        let _ = read_files(&mut from);
         let mut settings = Self { models: from.models(), ..Self::defaults(environment) };
         for row in [&rows::TOKEN, &rows::STATE_DIR] {
-            // What fails here is told by the error that made this necessary.
             let _ = from.read(row, &mut settings);
         }
         if refuse_foreign(&settings, environment).is_err() {
@@ -89,22 +89,31 @@ pub fn token_in(place: &Place) -> Option<Secret> {
     reading::token(GivenSetting { text, place, base: file.folder(), environment: &environment }).ok()
 }
 
-/// The files that count, the first one first.
-fn settings_files(from: &Layers<'_>) -> Result<Vec<ConfigFile>, SettingsError> {
+/// Reads the files that count, the first one first.
+fn read_files(from: &mut Layers<'_>) -> Result<(), SettingsError> {
     if let Some(named) = from.find(&rows::CONFIG)? {
         let path = from.environment.resolved(named.text.trim(), named.base);
-        return Ok(vec![ConfigFile::read(&path, Trust::Own, from.environment)?]);
+        from.files = vec![ConfigFile::read(&path, Trust::Own, from.environment)?];
+        return Ok(());
     }
     let found = from.environment.current_folder().join(CONFIG_FILE);
-    let own = Folders::of(from.environment).config.map(|folder| folder.join(CONFIG_FILE));
-    let mut files = Vec::new();
-    if Some(&found) != own.as_ref() {
-        files.extend(ConfigFile::read_if_there(&found, Trust::Found(own.as_deref()), from.environment)?);
+    let own_path = Folders::of(from.environment).config.map(|folder| folder.join(CONFIG_FILE));
+    let own_file = match &own_path {
+        Some(path) => ConfigFile::read_if_there(path, Trust::Own, from.environment)?,
+        None => None,
+    };
+    from.files.extend(own_file);
+    if Some(&found) != own_path.as_ref() {
+        let trust = if from.in_catalog()? { Trust::OfCatalog } else { Trust::Found };
+        let found = ConfigFile::read_if_there(&found, trust(own_path.as_deref()), from.environment)?;
+        from.files.splice(..0, found);
     }
-    if let Some(own) = own {
-        files.extend(ConfigFile::read_if_there(&own, Trust::Own, from.environment)?);
-    }
-    Ok(files)
+    Ok(())
+}
+
+/// Whether a folder is a catalog.
+pub fn has_flows(folder: &Path) -> bool {
+    folder.join("flows").is_dir()
 }
 
 /// A value that was found: as written, where, and the folder that a relative path starts from.
@@ -178,6 +187,15 @@ impl Layers<'_> {
             let (text, place) = file.value(key).filter(|(text, _)| !text.trim().is_empty())?;
             Some(FoundValue { text, place, base: file.folder() })
         })
+    }
+
+    /// Whether the current folder is a catalog's, by itself or as the source that was read so far.
+    fn in_catalog(&self) -> Result<bool, SettingsError> {
+        let here = self.environment.current_folder();
+        let served = self.find(&rows::SOURCE)?.map(|found| self.environment.resolved(found.text.trim(), found.base));
+        let real = |folder: &Path| folder.canonicalize().ok();
+        Ok(has_flows(here)
+            || served.is_some_and(|served| real(&served).is_some_and(|served| real(here) == Some(served))))
     }
 
     /// The models of the files, which only the operator's own may list.

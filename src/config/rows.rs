@@ -19,6 +19,20 @@ const LONGEST_WAIT_MS: u64 = 600_000;
 /// GitHub refuses files over 100 MB.
 const LARGEST_FILE_BYTES: u64 = 100 * 1024 * 1024;
 
+/// The source is also read before the file in the current folder, which may have come with it.
+pub(super) const SOURCE: SettingRow = SettingRow {
+    flag: Some("--source"),
+    value: Some("SOURCE"),
+    variables: &["GITHUB_REPO_URL"],
+    key: Some("source"),
+    default: Fallback::Described("the current folder if it has flows/, else the built-in examples"),
+    meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address or a folder; examples selects the built-in catalog, unless a folder of that name exists",
+    concern: Concern::Source,
+    put: |settings, given| reading::source(given).map(|value| settings.source = Some(value)),
+    written: |settings| settings.source.clone(),
+    ..PLAIN
+};
+
 /// GitHub Actions sets this variable for its own purposes, so it is looked at twice.
 pub(super) const GIT_REF: SettingRow = SettingRow {
     flag: Some("--ref"),
@@ -110,18 +124,7 @@ pub(super) const CONFIG: SettingRow = SettingRow {
 
 /// Every setting there is, in the order in which a table shows them.
 pub const SETTINGS: &[SettingRow] = &[
-    SettingRow {
-        flag: Some("--source"),
-        value: Some("SOURCE"),
-        variables: &["GITHUB_REPO_URL"],
-        key: Some("source"),
-        default: Fallback::Described("the current folder if it has flows/, else the built-in examples"),
-        meaning: "the catalog: owner/repo, owner/repo@ref, a GitHub address or a folder; examples selects the built-in catalog, unless a folder of that name exists",
-        concern: Concern::Source,
-        put: |settings, given| reading::source(given).map(|value| settings.source = Some(value)),
-        written: |settings| settings.source.clone(),
-        ..PLAIN
-    },
+    SOURCE,
     GIT_REF,
     TOKEN,
     SettingRow {

@@ -36,6 +36,27 @@ fn a_folder_can_be_named_by_flag_variable_or_settings_file() {
 }
 
 #[test]
+fn of_a_settings_file_at_a_catalogs_root_nothing_but_what_a_check_leaves_unsaid_is_read() {
+    let stranger = || Sandbox::new().file("else/flows/Mine.json", FLOW);
+    for settings in ["source = \"./else\"\n", "ref = \"main\"\n", "lenient = true\n", "log_level = \"debug\"\n"] {
+        for (sandbox, source) in
+            [(stranger().file("flows/Mine.json", FLOW), None), (stranger().file("templates/T.json", FLOW), Some("."))]
+        {
+            let sandbox = sandbox.file("flowy.toml", settings);
+            let line: Vec<&str> =
+                ["list"].into_iter().chain(source.into_iter().flat_map(|it| ["--source", it])).collect();
+            let said = sandbox.run(line);
+            assert_eq!((said.code, said.out.as_str()), (2, ""), "{settings}{}", said.err);
+            assert!(said.err.contains("in [HERE]/flowy.toml:1 is not allowed in a file in a catalog's folder"));
+            assert!(said.err.contains("put it into [HOME]/.config/flowy/flowy.toml"), "{}", said.err);
+            assert_eq!(sandbox.run(["list", "--source", ".", "--config", "flowy.toml"]).code, 0);
+        }
+    }
+    let checked = stranger().file("flows/Mine.json", FLOW).file("flowy.toml", "[validate]\nignore = []\n");
+    assert_eq!(checked.run(["validate"]).code, 0);
+}
+
+#[test]
 fn the_built_in_examples_are_the_catalog_of_this_repository() {
     fn collect(folder: &Path, found: &mut BTreeSet<String>) {
         for entry in fs::read_dir(folder).unwrap() {
