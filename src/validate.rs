@@ -23,7 +23,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::document::{Document, Locator, SyntaxProblem};
+use crate::document::{Document, Locator, Pointer, SyntaxProblem};
 use crate::model::wire::{self, Unread};
 use crate::model::{Flow, FlowTest, Shelf, Template, Toolbox};
 use crate::names::{CatalogPath, Comparisons, Few};
@@ -185,8 +185,12 @@ pub struct TestCheck {
     pub findings: Vec<Finding>,
     /// The text that was read; none where it can't be read.
     pub document: Option<Arc<Document>>,
-    /// Its tests, in file order; none where an error keeps them from being read as they are meant.
+    /// Its tests, in file order, without those that an error keeps from being read as they are meant.
     pub tests: Vec<FlowTest>,
+    /// Those, as far as they could be read.
+    pub unusable: Vec<FlowTest>,
+    /// Whether an error keeps anything in the file from being read as it is meant.
+    pub broken: bool,
 }
 
 /// Checks a file of tests. `find` looks flows up; without it, they are not looked at.
@@ -195,10 +199,10 @@ pub fn test_file(path: &CatalogPath, bytes: &[u8], find: Option<&FindFlow<'_>>) 
         Ok(document) => document,
         Err(problem) => {
             let findings = vec![Finding { reach: Reach::None, ..finding::syntax(path, &problem) }];
-            return TestCheck { findings, document: None, tests: Vec::new() };
+            return TestCheck { findings, document: None, tests: Vec::new(), unusable: Vec::new(), broken: true };
         }
     };
-    let mut tests = wire::read_tests(&document);
+    let tests = wire::read_tests(&document);
     let violations = rules::schema::violations(&document, &rules::schema::TESTS);
     let locator = wire::locator(path, &document.text);
     let mut drafts = Drafts::new(path, &document.text, &locator);
@@ -206,13 +210,17 @@ pub fn test_file(path: &CatalogPath, bytes: &[u8], find: Option<&FindFlow<'_>>) 
     run_file_rules(&subject, &mut drafts);
     rules::bad_test::look_at(&tests, &document, find, &mut drafts);
     let mut findings = drafts.finish();
-    if findings.iter().any(|found| found.reach == Reach::Flow) {
-        tests.clear();
-    }
+    // What is wrong with one test of a list leaves the others as they are.
+    let item = |pointer: &Pointer| pointer.steps().next().filter(|_| document.value.is_array());
+    let stopping = findings.iter().filter(|found| found.reach == Reach::Flow);
+    let faults: Vec<Option<String>> = stopping.map(|found| item(&found.place.pointer)).collect();
+    let stops = |test: &FlowTest| faults.iter().any(|fault| fault.is_none() || *fault == item(&test.pointer));
+    let broken = !faults.is_empty();
+    let (unusable, tests) = tests.into_iter().partition(stops);
     for found in &mut findings {
         found.reach = Reach::None;
     }
-    TestCheck { findings, document: Some(document), tests }
+    TestCheck { findings, document: Some(document), tests, unusable, broken }
 }
 
 fn run_file_rules(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {

@@ -69,7 +69,7 @@ impl Shard {
 pub struct TestReport {
     /// The tests, in the order of their files.
     pub tests: Vec<TestResult>,
-    /// The files whose tests can't be run.
+    /// The files with tests that can't be run.
     pub broken: Vec<BrokenTests>,
     /// The files that were changed.
     pub updated: Vec<ChangedFile>,
@@ -89,11 +89,13 @@ impl TestReport {
     }
 }
 
-/// A file of tests that can't be read as it is meant.
+/// A file of tests of which something can't be read as it is meant; its other tests are run.
 #[derive(Debug, Clone)]
 pub struct BrokenTests {
     /// The file, as a path of its catalog.
     pub file: String,
+    /// The names and flows of its tests that can't be run, as far as they could be read.
+    pub names: Vec<String>,
     /// What is wrong with it.
     pub findings: Vec<Finding>,
     /// Why it can't be read.
@@ -228,22 +230,28 @@ pub(super) fn read_tests(files: Vec<TestFile>) -> (Vec<PlacedTest>, Vec<BrokenTe
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
-                broken.push(BrokenTests { file: file.to_string(), findings: Vec::new(), error: Some(error) });
+                let error = Some(error);
+                broken.push(BrokenTests { file: file.to_string(), names: Vec::new(), findings: Vec::new(), error });
                 continue;
             }
         };
         let check = validate::test_file(&file, &bytes, None);
-        let Some(document) = check.document.filter(|_| !check.tests.is_empty()) else {
+        let items = check.document.as_ref().and_then(|document| document.value.as_array()).map_or(1, Vec::len);
+        let name_of = |test: &FlowTest| {
+            let place = test.pointer.steps().next().and_then(|place| place.parse::<usize>().ok()).filter(|_| items > 1);
+            let numbered = || place.map_or_else(|| test.flow.clone(), |place| format!("{} #{}", test.flow, place + 1));
+            test.name.clone().unwrap_or_else(numbered)
+        };
+        if check.broken {
+            let names = check.unusable.iter().flat_map(|test| [name_of(test), test.flow.clone()]).collect();
             let mut findings = check.findings;
             findings.retain(|finding| finding.severity == Severity::Error);
-            broken.push(BrokenTests { file: file.to_string(), findings, error: None });
-            continue;
-        };
+            broken.push(BrokenTests { file: file.to_string(), names, findings, error: None });
+        }
+        let Some(document) = check.document else { continue };
         let locator = Locator::new(&document.text);
-        let alone = check.tests.len() == 1;
-        for (place, test) in check.tests.into_iter().enumerate() {
-            let numbered = || if alone { test.flow.clone() } else { format!("{} #{}", test.flow, place + 1) };
-            let name = test.name.clone().unwrap_or_else(numbered);
+        for test in check.tests {
+            let name = name_of(&test);
             let at = locator.position(locator.span(&Place::value(test.pointer.clone())).start);
             tests.push(PlacedTest { test, file: file.clone(), name, at });
         }
@@ -272,14 +280,16 @@ async fn chosen(
                 || spelt.iter().flatten().any(|spelt| spelt == name)
                 || row.is_some() && row == row_of(&test.test.flow)
         };
-        let of_broken = |file: &str, name: &String| is_path(name, file) || stem(file).as_ref() == Some(name);
+        let of_broken = |broken: &BrokenTests, name: &String| {
+            is_path(name, &broken.file) || stem(&broken.file).as_ref() == Some(name) || broken.names.contains(name)
+        };
         for (name, row) in &wanted {
-            let broken = report.broken.iter().any(|broken| of_broken(&broken.file, name));
+            let broken = report.broken.iter().any(|broken| of_broken(broken, name));
             if !broken && !chosen.iter().any(|test| fits(name, *row, test)) {
                 return Err(no_test(name, &chosen));
             }
         }
-        report.broken.retain(|broken| wanted.iter().any(|(name, _)| of_broken(&broken.file, name)));
+        report.broken.retain(|broken| wanted.iter().any(|(name, _)| of_broken(broken, name)));
         chosen.retain(|test| wanted.iter().any(|(name, row)| fits(name, *row, test)));
     }
     if let Some(shard) = request.shard {

@@ -65,7 +65,7 @@ fn summary(report: &TestReport) -> String {
         parts.push(format!("{updated} updated"));
     }
     if !report.broken.is_empty() {
-        parts.push(format!("{} unusable", count(report.broken.len(), "file", "files")));
+        parts.push(format!("{} with errors", count(report.broken.len(), "file", "files")));
     }
     let advice = if report.failed() > 0 && report.updated.is_empty() {
         "`flowy test --update` writes what is there into the files, where that is right\n"

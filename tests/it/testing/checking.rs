@@ -57,6 +57,27 @@ fn broken_files_of_tests_fail_the_run_with_their_place_and_hide_no_other() {
 }
 
 #[test]
+fn a_test_that_can_not_be_read_hides_no_other_of_its_list() {
+    let good = |name: &str| GOOD.replacen('{', &format!("{{\"name\": \"{name}\", "), 1);
+    for bad in ["{\"name\": \"bad\", \"flow\": \"Trip\", \"expects\": {}}", "{\"flow\": 7, \"expect\": {}}", "7"] {
+        let unnamed = GOOD;
+        let catalog = trip(&format!("[\n{},\n{bad},\n{},\n{unnamed}]", good("one"), good("two")));
+        let said = catalog.run(["test", "--json"]);
+        let passed = ["one", "two", "Trip #4"].map(|name| (name.to_owned(), "passed".to_owned()));
+        assert_eq!((said.code, ends(&said)), (1, passed.to_vec()), "{}", said.out);
+        assert_eq!(said.json()["broken"][0]["findings"][0]["line"], 3, "{}", said.out);
+        let told = catalog.run(["test"]).out;
+        assert!(
+            told.contains("tests/Trip.flowtest.json:3:") && told.contains("3 passed, 0 failed, 1 file with errors"),
+            "{told}"
+        );
+        assert_eq!(catalog.run(["test", "two"]).code, 0);
+        assert_eq!(catalog.run(["test", "bad"]).code, if bad.contains("bad") { 1 } else { 2 });
+        assert_eq!(catalog.run(["validate", "--json"]).json()["tests"], 3);
+    }
+}
+
+#[test]
 fn tests_are_no_part_of_what_is_served() {
     let with = trip(GOOD).run(["list", "--json"]).json();
     let without = Sandbox::new().file("flows/Trip.json", TRIP).run(["list", "--json"]).json();
