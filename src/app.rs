@@ -80,7 +80,7 @@ pub use diff::{
     diff,
 };
 pub use doctor::{Check, DoctorRequest, Standing, examine};
-pub use editing::{Explanation, Offer, OfferKind, QuickFix, Replacement, Spot, Troubles, Workbench};
+pub use editing::{Explanation, Offer, OfferKind, QuickFix, Replacement, Spot, Troubles, UNSAVED, Workbench};
 pub use examples::EXAMPLES;
 pub use execute::{Caller, Detail, ExecuteRequest, MissingInput, OnEnd, OnStep, Rehearsal};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::app::check::{ROUNDS, check_text_alone, checkup_of, suppress};
+use crate::app::check::{ROUNDS, check_text_alone, checkup_of, name_of_text, suppress};
 use crate::app::reading::too_large;
 use crate::app::{BASELINE_FILE, BaselineMode, Clock, Code, Error, catalog_around};
 use crate::catalog::{CheckOptions, Desk};
@@ -73,11 +73,22 @@ pub struct QuickFix {
     pub change: Replacement,
 }
 
+/// How the address of a text begins that was never saved. Such a text is a catalog of its own, and what it names
+/// is looked up nowhere.
+pub const UNSAVED: &str = "untitled:";
+
 /// A file within its catalog.
 struct Place<'w> {
     root: &'w Path,
     path: CatalogPath,
     desk: &'w Desk,
+}
+
+impl Place<'_> {
+    /// Where a file of this catalog is.
+    fn file(&self, path: &CatalogPath) -> PathBuf {
+        if is_unsaved(self.root) { self.root.to_owned() } else { self.root.join(path.as_str()) }
+    }
 }
 
 impl Workbench {
@@ -90,13 +101,25 @@ impl Workbench {
     pub fn open(&mut self, path: &Path, text: &str) {
         let text: Arc<str> = Arc::from(text.strip_prefix('\u{FEFF}').unwrap_or(text));
         self.open.insert(path.to_owned(), text.clone());
+        if is_unsaved(path) {
+            let mut desk = Desk::default();
+            if let Some(as_if) = unsaved_path(&text) {
+                desk.put(&as_if, text.as_bytes().into());
+            }
+            self.catalogs.insert(path.to_owned(), desk);
+            return;
+        }
         self.put(path, Some(text.as_bytes().into()));
     }
 
     /// The file counts again as it is on the disk.
     pub fn close(&mut self, path: &Path) {
         self.open.remove(path);
-        self.put(path, read_named(path, self.settings.max_file_size).ok().map(Into::into));
+        if is_unsaved(path) {
+            self.catalogs.remove(path);
+        } else {
+            self.put(path, read_named(path, self.settings.max_file_size).ok().map(Into::into));
+        }
     }
 
     /// Files changed on the disk: their catalogs are read again when somebody asks.
@@ -120,6 +143,9 @@ impl Workbench {
     /// # Errors
     /// When it can't be read.
     pub async fn read_around(&mut self, path: &Path) -> Result<(), Error> {
+        if is_unsaved(path) {
+            return Ok(());
+        }
         let Some(root) = catalog_around(path).filter(|root| !self.catalogs.contains_key(*root)) else { return Ok(()) };
         let source = Source::open(SourceSpec::Folder(root.to_owned()), &self.settings, self.clock.clone())?;
         let view = source.snapshot(&Ask::default()).await?;
@@ -142,13 +168,14 @@ impl Workbench {
         if let Some(file) = self.place(path).and_then(|place| place.desk.flow_file(&place.path).cloned()) {
             return Some(file.text().clone());
         }
-        let bytes = read_named(path, self.settings.max_file_size).ok()?;
+        let bytes = read_named(path, self.settings.max_file_size).ok().filter(|_| !is_unsaved(path))?;
         Document::decode(&bytes).ok().map(Arc::from)
     }
 
     fn place<'w>(&'w self, path: &Path) -> Option<Place<'w>> {
         let (root, desk) = self.catalogs.iter().rev().find(|(root, _)| path.starts_with(root))?;
-        Some(Place { root, path: in_catalog(root, path)?, desk })
+        let within = if is_unsaved(path) { unsaved_path(self.open.get(path)?) } else { in_catalog(root, path) };
+        Some(Place { root, path: within?, desk })
     }
 
     /// What is wrong in a file; none where it is no file of flows or templates.
@@ -160,8 +187,10 @@ impl Workbench {
     fn troubles_of(&self, path: &Path, text: &str) -> Option<Troubles> {
         let size = u64::try_from(text.len()).unwrap_or(u64::MAX);
         let limit = self.settings.max_file_size;
-        let place = self.place(path);
-        if place.is_none() && (is_of_catalog(path) || !looks_like_ours(path, text)) {
+        let unsaved = is_unsaved(path);
+        let place = self.place(path).filter(|_| !unsaved);
+        let path = if unsaved { Path::new(name_of_text(text.as_bytes())) } else { path };
+        if place.is_none() && (!unsaved && is_of_catalog(path) || !looks_like_ours(path, text)) {
             return None;
         }
         if size > limit {
@@ -240,6 +269,16 @@ fn catalog_path(path: &Path, place: Option<Place<'_>>) -> Option<CatalogPath> {
         Some(place) => Some(place.path),
         None => CatalogPath::new(&format!("flows/{}", path.file_name()?.to_string_lossy())).ok(),
     }
+}
+
+/// Whether a text was never saved.
+fn is_unsaved(path: &Path) -> bool {
+    path.to_string_lossy().starts_with(UNSAVED)
+}
+
+/// The path that a text would have in its catalog which was never saved.
+fn unsaved_path(text: &str) -> Option<CatalogPath> {
+    CatalogPath::new(&format!("flows/{}", name_of_text(text.as_bytes()))).ok()
 }
 
 /// A path within its catalog, where the catalog consists of such files.

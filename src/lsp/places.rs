@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use gen_lsp_types::{Position, PositionEncodingKind, Range as LspRange, Uri};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
+use crate::app::UNSAVED;
+
 /// What a `file:` address leaves as it is.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
@@ -100,8 +102,11 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The file of an address; none where it is no file.
+/// The file of an address, or the address of a text that was never saved; none where it is neither.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
+    if uri.0.starts_with(UNSAVED) {
+        return Some(PathBuf::from(&uri.0));
+    }
     let rest = uri.0.strip_prefix("file://")?;
     // Between the slashes stands the machine, which is this one.
     let path = rest.get(rest.find('/')?..)?;
@@ -148,6 +153,6 @@ mod tests {
             assert_eq!(path_of(&uri_of(Path::new(path))).as_deref(), Some(Path::new(path)));
         }
         assert_eq!(path_of(&Uri("file:///c%3A/x.json".to_owned())), Some(PathBuf::from("c:/x.json")));
-        assert_eq!(path_of(&Uri("untitled:Untitled-1".to_owned())), None);
+        assert_eq!(path_of(&Uri("git:/a/b.json".to_owned())), None);
     }
 }

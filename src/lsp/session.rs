@@ -127,7 +127,8 @@ impl Session {
         }
         let shaper = self.shaper();
         for path in self.workbench.open_files() {
-            let Some(troubles) = self.workbench.troubles(path) else { continue };
+            // What is no flow any more has no findings any more.
+            let troubles = self.workbench.troubles(path).unwrap_or_default();
             let params = json!({
                 "uri": shaper.uri(path),
                 "version": self.open.get(path).map(|file| file.version),

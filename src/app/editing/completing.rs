@@ -9,7 +9,7 @@ use super::{Place, Workbench};
 use crate::catalog::{Desk, FlowReading};
 use crate::document::Part;
 use crate::graph::Graph;
-use crate::model::wire::locator;
+use crate::model::wire::{is_markdown, locator};
 use crate::model::{Flow, Leads, Lookup, NodeKind, OutputShape, Template};
 use crate::names::{FLOW_ENDING, nfc};
 use crate::validate::{Body, ParsedFlows, StepScope, output_names};
@@ -50,7 +50,7 @@ impl Workbench {
     pub fn offers(&self, path: &Path, offset: usize) -> Vec<Offer> {
         let (Some(place), Some(text)) = (self.place(path), self.text(path)) else { return Vec::new() };
         let Some(before) = text.get(..offset) else { return Vec::new() };
-        let markdown = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
+        let markdown = is_markdown(place.path.as_str());
         let mut offers = match open_brace(before, markdown) {
             Some(written) => self.in_braces(&place, path, &text, (written, offset)),
             None => self.by_key(&place, path, &text, (markdown, offset)),

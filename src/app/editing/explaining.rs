@@ -165,7 +165,7 @@ impl Workbench {
 
     /// The value in the flow's first test that gives one, else the default.
     fn value(&self, place: &Place<'_>, reading: &FlowReading, name: &str, default: Option<&Value>) -> Option<String> {
-        for (path, document) in self.tests(place.root) {
+        for (path, document) in self.tests(place) {
             for (_, test) in tests_in(&document).into_iter().filter(|(_, test)| is_of(test, &reading.flow)) {
                 let inputs = test.get("inputs").and_then(Value::as_object);
                 if let Some((_, value)) = inputs.into_iter().flatten().find(|(key, _)| nfc(key) == name) {

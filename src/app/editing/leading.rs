@@ -83,7 +83,7 @@ impl Workbench {
         let (Some(place), Some(Pointed { mention, reading })) = (self.place(path), self.pointed(path, offset)) else {
             return Vec::new();
         };
-        let at = |file: &CatalogPath, bytes: Range<usize>| spot(place.root.join(file.as_str()), &bytes);
+        let at = |file: &CatalogPath, bytes: Range<usize>| spot(place.file(file), &bytes);
         let declared = |reading: &FlowReading, name: &str| -> Vec<Spot> {
             let wanted = Subject::Variable(name.to_owned());
             let mentions = of_flow(reading).into_iter().filter(|mention| mention.declares && mention.subject == wanted);
@@ -160,7 +160,7 @@ impl Workbench {
             return Vec::new();
         };
         let mut spots: BTreeSet<Spot> = BTreeSet::new();
-        let at = |file: &CatalogPath, bytes: Range<usize>| spot(place.root.join(file.as_str()), &bytes);
+        let at = |file: &CatalogPath, bytes: Range<usize>| spot(place.file(file), &bytes);
         match (&mention.subject, reading) {
             (Subject::Variable(_) | Subject::InputOf { .. }, _) => {
                 for (file, mention) in self.connected(path, offset) {

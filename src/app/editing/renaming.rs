@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::leading::Pointed;
 use super::mentions::{Mention, Subject, of_flow, of_template};
-use super::{Place as FilePlace, Replacement, Workbench};
+use super::{Place as FilePlace, Replacement, Workbench, is_unsaved};
 use crate::app::Error;
 use crate::app::testing::test_files;
 use crate::catalog::FlowReading;
@@ -136,7 +136,7 @@ impl Workbench {
                 let message = format!("the text of template {} consists of several parts", quoted(&template.name));
                 return Err(refused(message, "rename the variable by hand"));
             }
-            let path = renaming.place.root.join(template.file.as_str());
+            let path = renaming.place.file(&template.file);
             let users = self.users(&path).into_iter().filter(|(reading, steps)| {
                 let uses = |step: &crate::validate::StepScope| {
                     matches!(&step.body, Body::Text { template: Some(used), .. } if used.text_pointer == template.text_pointer)
@@ -197,7 +197,7 @@ impl Workbench {
     /// The templates that the flow uses, or those of the file where no flow does.
     fn templates_of(&self, renaming: &Renaming<'_>) -> Vec<Arc<Template>> {
         let Some(reading) = &renaming.reading else {
-            let path = renaming.place.root.join(renaming.place.path.as_str());
+            let path = renaming.place.file(&renaming.place.path);
             return self.templates_in(&path).into_iter().cloned().collect();
         };
         let mut templates: Vec<Arc<Template>> = Vec::new();
@@ -214,17 +214,17 @@ impl Workbench {
     /// What the files say that may say the variable, by file; of flows around it, and of tests, nothing but the
     /// inputs that they give it.
     fn mentions_of(&self, renaming: &Renaming<'_>) -> Vec<(PathBuf, Vec<Mention>)> {
-        let root = renaming.place.root;
+        let place = &renaming.place;
         let mut found: Vec<(PathBuf, Mention)> = Vec::new();
         for template in self.templates_of(renaming) {
-            let path = root.join(template.file.as_str());
+            let path = place.file(&template.file);
             found.extend(of_template(&template).into_iter().map(|mention| (path.clone(), mention)));
         }
         if let Some(reading) = &renaming.reading {
-            let path = root.join(reading.flow.file.as_str());
+            let path = place.file(&reading.flow.file);
             found.extend(of_flow(reading).into_iter().map(|mention| (path.clone(), mention)));
             found.extend(self.callers(renaming, reading));
-            found.extend(self.tests_of(root, reading));
+            found.extend(self.tests_of(place, reading));
         }
         Self::by_file(found).into_iter().collect()
     }
@@ -247,7 +247,7 @@ impl Workbench {
             if !file.flows().iter().any(|(flow, _)| calls(flow)) {
                 continue;
             }
-            let path = renaming.place.root.join(file.path().as_str());
+            let path = renaming.place.file(file.path());
             for caller in desk.readings(file.path(), self.settings.lenient) {
                 let handed = of_flow(&caller).into_iter();
                 let handed = handed.filter(|mention| matches!(mention.subject, Subject::InputOf { .. }));
@@ -258,9 +258,9 @@ impl Workbench {
     }
 
     /// The inputs that tests give a flow.
-    fn tests_of(&self, root: &Path, reading: &FlowReading) -> Vec<(PathBuf, Mention)> {
+    fn tests_of(&self, place: &FilePlace<'_>, reading: &FlowReading) -> Vec<(PathBuf, Mention)> {
         let mut found = Vec::new();
-        for (path, document) in self.tests(root) {
+        for (path, document) in self.tests(place) {
             let locator = Locator::new(&document.text);
             for (at, test) in tests_in(&document) {
                 if !is_of(test, &reading.flow) {
@@ -279,14 +279,17 @@ impl Workbench {
     }
 
     /// The files of a catalog's tests that can be read, in order.
-    pub(super) fn tests(&self, root: &Path) -> Vec<(PathBuf, Document)> {
-        let read = |(place, bytes): (CatalogPath, Result<Arc<[u8]>, Error>)| {
-            let path = root.join(place.as_str());
+    pub(super) fn tests(&self, place: &FilePlace<'_>) -> Vec<(PathBuf, Document)> {
+        if is_unsaved(place.root) {
+            return Vec::new();
+        }
+        let read = |(file, bytes): (CatalogPath, Result<Arc<[u8]>, Error>)| {
+            let path = place.file(&file);
             let held = self.open.get(&path).map(|text| Arc::from(text.as_bytes()));
             let bytes: Arc<[u8]> = held.or(bytes.ok())?;
-            Some((path, Document::parse(place, &bytes).ok()?))
+            Some((path, Document::parse(file, &bytes).ok()?))
         };
-        test_files(root, self.settings.max_file_size).into_iter().filter_map(read).collect()
+        test_files(place.root, self.settings.max_file_size).into_iter().filter_map(read).collect()
     }
 }
 

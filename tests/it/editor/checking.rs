@@ -204,3 +204,58 @@ fn a_question_that_cannot_be_understood_is_an_error_and_the_next_one_is_answered
     editor.open("flows/Harbour.json", HARBOUR);
     assert_eq!(editor.told("flows/Harbour.json"), Vec::<Value>::new());
 }
+
+#[test]
+fn a_text_that_was_never_saved_stands_alone_whatever_folder_the_editor_is_in() {
+    let written = "---\nname: Trip\nversion: 1.0.0\ninputs: [port]\n---\n\n## Sail {#sail}\n\nTo {port}.\n\n## Eat {#eat}\n\n{sail_result} in {prot}\n";
+    let mut editor = Editor::new(catalog());
+    for (uri, text, placeholder) in [
+        ("untitled:Untitled-1", written.to_owned(), "{port}"),
+        (
+            "untitled:flows/Harbour.json",
+            HARBOUR.replace("out\"}", "gone\"}").replace("\"Greeting\"", "\"Elsewhere\""),
+            "{ship}",
+        ),
+        ("untitled:/nowhere/flows/a.json", written.to_owned(), "{port}"),
+    ] {
+        editor.open(uri, &text);
+        let rule = if text.starts_with('{') { "dangling-edge" } else { "unbound-placeholder" };
+        let told = editor.told(uri);
+        assert_eq!(codes(&told), [rule], "{told:?}");
+        let at = position(&text, placeholder, 2);
+        let hover = editor.at("textDocument/hover", uri, &at)["contents"]["value"].to_string();
+        assert!(hover.contains(placeholder.trim_matches(['{', '}'])), "{hover}");
+        let offered = editor.at("textDocument/completion", uri, &at);
+        let names = offered.as_array().unwrap().iter().map(|item| item["label"].as_str().unwrap());
+        assert!(names.clone().any(|name| name == placeholder.trim_matches(['{', '}'])), "{offered}");
+        let found = editor.at("textDocument/definition", uri, &at);
+        assert!(found.as_array().unwrap().iter().all(|spot| spot["uri"] == uri), "{found}");
+        let laid_out = editor.answer(
+            "textDocument/formatting",
+            json!({"textDocument": {"uri": uri}, "options": {"tabSize": 2, "insertSpaces": true}}),
+        );
+        assert!(laid_out.get("error").is_none(), "{laid_out}");
+        let mut params = json!({"textDocument": {"uri": uri}, "position": at, "newName": "place"});
+        let changes = editor.ask("textDocument/rename", params.clone())["changes"].clone();
+        assert_eq!(changes.as_object().unwrap().keys().collect::<Vec<_>>(), [uri]);
+        params["context"] = json!({"includeDeclaration": true});
+        assert!(editor.ask("textDocument/references", params).as_array().unwrap().len() > 1);
+    }
+    // A text changes its language, and what is no flow has no findings.
+    for (text, found) in
+        [("", 0), ("[1, 2", 0), ("# Milk\n\nand {bread}\n", 0), (&HARBOUR.replace("out\"}", "gone\"}"), 1)]
+    {
+        editor.change("untitled:Untitled-1", text);
+        assert_eq!(editor.told("untitled:Untitled-1").len(), found, "{text}");
+    }
+    let closed = json!({"textDocument": {"uri": "untitled:Untitled-1"}});
+    editor.tell("textDocument/didClose", closed.clone());
+    assert_eq!(
+        editor.ask(
+            "textDocument/hover",
+            json!({"textDocument": closed["textDocument"], "position": {"line": 0, "character": 0}})
+        ),
+        Value::Null
+    );
+    assert_eq!(editor.end(), 0);
+}

@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout};
 
 use serde_json::{Value, json};
@@ -101,12 +100,15 @@ impl Editor {
     }
 
     pub(crate) fn uri(&self, file: &str) -> String {
+        if file.starts_with("untitled:") {
+            return file.to_owned();
+        }
         format!("file://{}", self.sandbox.here().join(file).display())
     }
 
     /// Opens a file with a text, which need not be the one on the disk.
     pub(crate) fn open(&mut self, file: &str, text: &str) {
-        let language = if Path::new(file).extension().unwrap() == "md" { "markdown" } else { "json" };
+        let language = if file.ends_with("md") { "markdown" } else { "json" };
         let document = json!({"uri": self.uri(file), "languageId": language, "version": 1, "text": text});
         self.version = 1;
         self.tell("textDocument/didOpen", json!({"textDocument": document}));
