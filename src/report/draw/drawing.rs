@@ -140,7 +140,7 @@ impl Drawing {
         }
         drawing.height = top;
         drawing.lines = drawn.iter().enumerate().filter_map(|(place, edge)| lines.line(place, edge, &cards)).collect();
-        if drawing.lines.iter().any(|line| line.back) {
+        if drawing.lines.iter().any(Line::back) {
             drawing.width += SWING;
         }
         drawing.cards = cards;

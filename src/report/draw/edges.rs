@@ -9,7 +9,7 @@ use crate::plan::{MappedBy, Plan, Slot, Source, Step};
 
 words! {
     /// What an edge is for.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(super) enum EdgeLook {
         /// Nothing is known of what goes along: the flow has no plan.
         Plain = "plain",

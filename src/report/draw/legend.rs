@@ -46,7 +46,7 @@ pub(super) fn key(drawing: &Drawing) -> Vec<(Sign, &'static str)> {
         };
         key.push((Sign::Edge(look), words));
     }
-    if lines.iter().any(|line| line.back) {
+    if lines.iter().any(|line| line.back()) {
         key.push((Sign::Back, "closes a ring"));
     }
     for (state, words) in [("done", "done"), ("failed", "failed"), ("skipped", "skipped")] {

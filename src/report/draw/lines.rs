@@ -1,7 +1,7 @@
 //! How edges run: from card to card past what stands between them, and where their labels stand.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::{self, Write as _};
 
 use super::drawing::{Card, SMALL, count};
 use super::edges::{Drawn, EdgeLook};
@@ -27,13 +27,73 @@ pub(super) struct Line {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) look: EdgeLook,
-    /// Whether it leads upwards, and closes a ring.
-    pub(super) back: bool,
-    /// The commands of SVG's paths.
-    pub(super) path: String,
+    pub(super) way: Way,
     /// Where it ends.
     pub(super) end: (f64, f64),
     pub(super) label: Option<Label>,
+}
+
+/// How an edge runs.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// Downwards through these points: straight where the next one lies below, else in a curve.
+    Down(Vec<(f64, f64)>),
+    /// Upwards, where it closes a ring: from here to there, as far out as that.
+    Back((f64, f64), (f64, f64), f64),
+}
+
+/// The pieces of edges that a picture has already, by where the edges come from and how they look.
+#[derive(Debug, Default)]
+pub(super) struct DrawnPieces<'d>(HashSet<(&'d str, EdgeLook, [u64; 4])>);
+
+impl Line {
+    /// Whether it leads upwards, and closes a ring.
+    pub(super) fn back(&self) -> bool {
+        matches!(self.way, Way::Back(..))
+    }
+
+    /// The commands of SVG's paths. Edges that leave one node run together: with `drawn`, what they share is
+    /// drawn once.
+    pub(super) fn path<'d>(&'d self, drawn: &mut Option<DrawnPieces<'d>>) -> String {
+        let points = match &self.way {
+            Way::Back((right, low), (left, high), out) => {
+                return format!("M{right:.1} {low:.1}C{out:.1} {low:.1} {out:.1} {high:.1} {left:.1} {high:.1}");
+            }
+            Way::Down(points) => points,
+        };
+        let mut pieces = points.iter().zip(points.iter().skip(1)).peekable();
+        if let Some(DrawnPieces(drawn)) = drawn {
+            let fresh = |((x, y), (next, end)): &(&(f64, f64), &(f64, f64))| {
+                (self.from.as_str(), self.look, [x, y, next, end].map(|number| number.to_bits()))
+            };
+            while pieces.next_if(|piece| drawn.contains(&fresh(piece))).is_some() {}
+            drawn.extend(pieces.clone().map(|piece| fresh(&piece)));
+        }
+        let mut path = String::new();
+        for ((x, y), (next, end)) in pieces {
+            if path.is_empty() {
+                let _ = write!(path, "M{} {}", Short(*x), Short(*y));
+            }
+            let (across, down) = (Short(next - x), Short(end - y));
+            let half = Short((end - y) / 2.0);
+            let _ = if across.0.abs() < 0.05 {
+                write!(path, "v{down}")
+            } else {
+                write!(path, "c0 {half} {across} {half} {across} {down}")
+            };
+        }
+        path
+    }
+}
+
+/// A number to a tenth, in as few characters as that takes.
+struct Short(f64);
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.1}", self.0);
+        f.write_str(text.strip_suffix(".0").unwrap_or(&text))
+    }
 }
 
 /// The text at an edge; x is its middle, y its base line.
@@ -142,12 +202,11 @@ impl<'a> Lines<'a> {
     pub(super) fn line(&self, place: usize, edge: &Drawn, cards: &[Card]) -> Option<Line> {
         let (from, to) = (cards.get(edge.from)?, cards.get(edge.to)?);
         let back = self.rows.down.get(place) == Some(&false);
-        let of = |path: String, end: (f64, f64), label: Option<Label>| Line {
+        let of = |way: Way, end: (f64, f64), label: Option<Label>| Line {
             from: from.id.clone(),
             to: to.id.clone(),
             look: edge.look,
-            back,
-            path,
+            way,
             end,
             label,
         };
@@ -156,15 +215,13 @@ impl<'a> Lines<'a> {
             let out = right.max(left) + SWING;
             let apart = if edge.from == edge.to { to.height.min(40.0) / 4.0 } else { 0.0 };
             let (low, high) = (from.middle().1 + apart, to.middle().1 - apart);
-            let path = format!("M{right:.1} {low:.1}C{out:.1} {low:.1} {out:.1} {high:.1} {:.1} {high:.1}", left + 7.0);
-            return Some(of(path, (left, high), None));
+            return Some(of(Way::Back((right, low), (left + 7.0, high), out), (left, high), None));
         }
         let (first, last) = (*self.rows.of.get(edge.from)?, *self.rows.of.get(edge.to)?);
-        let (x, y) = (from.middle().0, from.top + from.height);
         let port = self.ports.get(place).copied()?;
-        let mut path = format!("M{x:.1} {y:.1}");
-        let (mut x, mut y) = (x, self.tops.get(first)?.1);
-        let _ = write!(path, "V{y:.1}");
+        let (mut x, mut y) = (from.middle().0, self.tops.get(first)?.1);
+        let mut points = vec![rounded((x, from.top + from.height))];
+        add(&mut points, (x, y));
         for row in first + 1..=last {
             let (top, bottom) = *self.tops.get(row)?;
             let (next, end) = if row == last {
@@ -174,26 +231,36 @@ impl<'a> Lines<'a> {
                 // A bend that small looks like a mistake.
                 (if row + 1 == last && (next - port).abs() < BEND { port } else { next }, top)
             };
-            if (next - x).abs() < 0.5 {
-                let _ = write!(path, "V{end:.1}");
-            } else {
-                let half = y.midpoint(end);
-                let _ = write!(path, "C{x:.1} {half:.1} {next:.1} {half:.1} {next:.1} {end:.1}");
-            }
-            (x, y) = (next, end);
+            (x, y) = (if (next - x).abs() < 0.5 { x } else { next }, end);
+            add(&mut points, (x, y));
             if row < last {
                 y = bottom;
-                let _ = write!(path, "V{y:.1}");
+                add(&mut points, (x, y));
             }
         }
-        let _ = write!(path, "V{:.1}", to.top - 7.0);
+        add(&mut points, (x, to.top - 7.0));
         let label = self.levels.get(place).copied().flatten().map(|level| {
             let (text, width) = label_of(edge);
             let top = self.tops.get(last).map_or(y, |(top, _)| *top);
             Label { text, whole: edge.label.clone(), x, y: top - STRAIGHT - LABEL * count(level), width }
         });
-        Some(of(path, (x, to.top), label))
+        Some(of(Way::Down(points), (x, to.top), label))
     }
+}
+
+/// Goes on to a point; what runs straight on is one piece.
+fn add(points: &mut Vec<(f64, f64)>, point: (f64, f64)) {
+    let point = rounded(point);
+    let below = |other: &(f64, f64)| (other.0 - point.0).abs() < 0.05;
+    if points.iter().rev().take(2).filter(|other| below(other)).count() == 2 {
+        points.pop();
+    }
+    points.push(point);
+}
+
+/// A point to a tenth of a pixel: beyond that nothing is seen.
+fn rounded((x, y): (f64, f64)) -> (f64, f64) {
+    ((x * 10.0).round() / 10.0, (y * 10.0).round() / 10.0)
 }
 
 /// What is written at an edge, and how wide it is.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::drawing::{Card, Drawing, LINES, NUMBER, Note, PAD, SMALL, took};
 use super::legend::{explained, key, placed};
 use super::letters::Type;
-use super::lines::Line;
+use super::lines::{DrawnPieces, Line};
 use super::ran::StepState;
 use super::{LONGEST_LABEL, NodeShape, Picture};
 use crate::names::{counted as count, shown};
@@ -159,8 +159,10 @@ impl Picture<'_> {
 /// Everything of a drawing whose corner is here.
 fn put(out: &mut String, drawing: &Drawing, (x, y): (f64, f64), how: Use) {
     let _ = writeln!(out, "<g transform=\"translate({x:.1} {y:.1})\">");
+    // Within a page an edge is marked alone, and so it is there as a whole.
+    let mut drawn = (how == Use::Alone).then(DrawnPieces::default);
     for line in &drawing.lines {
-        put_line(out, line);
+        put_line(out, line, &mut drawn);
     }
     for card in &drawing.cards {
         put_card(out, card, how);
@@ -185,10 +187,10 @@ fn put(out: &mut String, drawing: &Drawing, (x, y): (f64, f64), how: Use) {
     out.push_str("</g>\n");
 }
 
-fn put_line(out: &mut String, line: &Line) {
+fn put_line<'d>(out: &mut String, line: &'d Line, drawn: &mut Option<DrawnPieces<'d>>) {
     let (x, y) = line.end;
-    let back = if line.back { " back" } else { "" };
-    let head = if line.back { "l8 -4.5v9z" } else { "l-4.5 -8h9z" };
+    let back = if line.back() { " back" } else { "" };
+    let head = if line.back() { "l8 -4.5v9z" } else { "l-4.5 -8h9z" };
     let _ = writeln!(
         out,
         "<g class=\"edge {}{back}\" data-from=\"{}\" data-to=\"{}\"><path class=\"line\" d=\"{}\"/><path class=\"head\" \
@@ -196,7 +198,7 @@ fn put_line(out: &mut String, line: &Line) {
         line.look.word(),
         line.from,
         line.to,
-        line.path
+        line.path(drawn)
     );
 }
 

@@ -248,6 +248,22 @@ fn a_page_tells_of_every_node_and_runs_nothing_but_its_own_script() {
     assert_eq!(page, sandbox.run(["graph", "Evil", "--format", "html", "--run", "run.json"]).out);
 }
 
+#[test]
+fn edges_that_run_together_are_drawn_once() {
+    let flow = crate::support::drawing::flow().input("in", json!(["topic"]));
+    let mut flow = flow.text("s0", "About {topic}");
+    let mut edges = vec!["in > s0".to_owned()];
+    for number in 1..600 {
+        let (id, before) = (format!("s{number}"), format!("s{}", number - 1));
+        flow = flow.text(&id, &format!("{{topic}}, {{{before}_result}}"));
+        edges.extend([format!("in > {id}"), format!("{before} > {id}")]);
+    }
+    let sandbox = Sandbox::new().file("flows/Long.json", flow.edges(&edges.join(", ")).bytes());
+    let svg = sandbox.run(["graph", "Long", "--format", "svg"]).out;
+    assert_eq!(drawn_edges(&tags(&svg)).len(), edges.len());
+    assert!(svg.len() < 1_000 * edges.len() / 2, "{} bytes", svg.len());
+}
+
 /// After a wanted change: `UPDATE_DOCS=1 cargo test picture_of_the_readme`, then look at it.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "a test is told by the environment to rewrite what it compares")]
