@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::model::{Syntax, Template, member_of};
 use crate::names::{nfc, variable_char};
 
-pub use lookalike::{Lookalike, LookalikeKind, lookalikes};
+pub use lookalike::{Lookalike, LookalikeKind, lookalikes, signed};
 pub use stencil::{Filling, Hole, Stencil};
 
 /// The longest text inside a pair of braces that is taken for a name, in bytes.

@@ -165,6 +165,7 @@ fn look_at(
         comparisons: Comparisons::default(),
         slips: OnceCell::new(),
         misread: OnceCell::new(),
+        read_somewhere: OnceCell::new(),
     };
     let too_large = rules::over_limit::too_large(flow, known.options);
     for rule in REGISTRY {

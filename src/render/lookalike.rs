@@ -1,5 +1,6 @@
 //! Brace groups that another template language would fill, and this one does not.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{Group, LONGEST_GROUP, groups, named};
@@ -37,6 +38,54 @@ pub enum LookalikeKind {
     Unclosed,
     /// Blanks that nobody sees within, or braces of another width: it stays as it is.
     Disguised,
+    /// `$name` and `%name%`: it stays as it is.
+    Signed,
+    /// `[name]` and `<name>`: it stays as it is.
+    Bracketed,
+}
+
+/// Elements of HTML whose names an input may have, too.
+const ELEMENTS: [&str; 48] = [
+    "a", "abbr", "address", "article", "aside", "b", "body", "button", "caption", "cite", "code", "col", "data",
+    "details", "figure", "footer", "form", "head", "header", "i", "input", "label", "link", "main", "map", "mark",
+    "menu", "meta", "object", "option", "output", "p", "picture", "q", "s", "script", "section", "select", "source",
+    "style", "summary", "table", "template", "text", "time", "title", "u", "video",
+];
+
+/// Names between or behind signs with which other languages mark them, in order; links, elements of HTML, formulas
+/// and places in lists are none.
+pub fn signed(text: &str) -> Vec<Lookalike> {
+    let name = |at: usize| text.get(at + 2..)?.split(|c: char| !variable_char(c)).next();
+    let closed: HashSet<&str> = text.match_indices("</").filter_map(|(at, _)| name(at)).collect();
+    let signs = text.match_indices(['$', '%', '[', '<']);
+    signs.filter_map(|(start, sign)| of_sign(text, (start, sign), &closed)).collect()
+}
+
+fn of_sign(text: &str, (start, sign): (usize, &str), closed: &HashSet<&str>) -> Option<Lookalike> {
+    let inside = text.get(start + sign.len()..)?;
+    let end = inside.find(|c: char| !variable_char(c) && c != '.').unwrap_or(inside.len());
+    let written = inside.get(..end)?.trim_end_matches('.');
+    let behind = inside.get(written.len()..)?;
+    let before = text.get(..start)?.chars().next_back().unwrap_or(' ');
+    let (name, path) = named(written).filter(|(name, _)| !name.starts_with(|c: char| c.is_numeric()))?;
+    if before.is_alphanumeric() || matches!(before, '_' | '\\' | '$' | '%' | '[' | '<' | ']' | ')' | '!') {
+        return None;
+    }
+    let (close, kind) = match sign {
+        "$" => ("", LookalikeKind::Signed),
+        "%" => ("%", LookalikeKind::Signed),
+        "[" => ("]", LookalikeKind::Bracketed),
+        _ => (">", LookalikeKind::Bracketed),
+    };
+    let next = behind.strip_prefix(close)?.chars().next().unwrap_or(' ');
+    let fine = match sign {
+        "$" => !matches!(next, '$' | '(' | '[' | '{' | '%'),
+        "%" => !next.is_alphanumeric(),
+        "[" => !matches!(next, '(' | '[' | ':' | '=') && name != "x" && name != "X",
+        _ => !ELEMENTS.contains(&name.to_ascii_lowercase().as_str()) && !closed.contains(written),
+    };
+    let range = start..start + sign.len() + written.len() + close.len();
+    fine.then_some(Lookalike { range, name, path, kind })
 }
 
 /// The lookalikes of a text, in order.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::code::WarningCode;
 use crate::names::{Comparisons, quoted, shown};
 use crate::plan::{Passing, Source, Work};
-use crate::render::lookalikes;
+use crate::render::{lookalikes, signed};
 use crate::run::{Given, Run, Warning};
 
 impl Run {
@@ -100,7 +100,7 @@ impl Run {
         let mut all = HashMap::new();
         for step in self.plan().steps() {
             let Work::Render(rendering) = &step.work else { continue };
-            for one in lookalikes(&rendering.text) {
+            for one in lookalikes(&rendering.text).into_iter().chain(signed(&rendering.text)) {
                 let written = rendering.text.get(one.range).unwrap_or_default();
                 all.entry(one.name).or_insert_with(|| (step.id.clone(), shown(written, 80)));
             }

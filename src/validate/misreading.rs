@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::model::Syntax;
 use crate::names::nearest;
 use crate::render::{Placeholder, lookalikes, placeholders};
+use crate::validate::rules::foreign_placeholder::in_signs;
 use crate::validate::{Body, DeclaredName, FlowSubject, OutputPart, Read, ReadSource, StepScope, output_names};
 
 /// The most names of outputs among which one is looked for in a text.
@@ -33,6 +34,18 @@ impl<'s> FlowSubject<'s> {
         self.slips.get_or_init(|| self.find_slips())
     }
 
+    /// The names that steps read, and the inputs that they read under another name.
+    pub(in crate::validate) fn read_somewhere(&self) -> &HashSet<&'s str> {
+        self.read_somewhere.get_or_init(|| {
+            let reads = self.scope.steps.iter().flat_map(|step| &step.reads);
+            let mapped = |read: &'s Read| match &read.source {
+                ReadSource::MappedInput { input, .. } => Some(input.as_str()),
+                _ => None,
+            };
+            reads.flat_map(|read| std::iter::once(read.name.as_str()).chain(mapped(read))).collect()
+        })
+    }
+
     fn find_misread(&self) -> Vec<Misread<'s>> {
         let (scope, slips) = (self.scope, self.slips());
         let outputs: BTreeSet<&'s str> = scope.outputs.keys().map(String::as_str).collect();
@@ -53,7 +66,9 @@ impl<'s> FlowSubject<'s> {
                 found.extend(meant.map(|meant| Misread { reader: step.node, meant }));
             }
             let names = handed_on(step).map(|(_, name)| name).filter(|_| self.in_markdown());
-            let elsewhere = in_other_braces(step).into_iter().chain(names).filter_map(|name| known(&name));
+            let signed = in_signs(self, step).into_iter().map(|one| one.name);
+            let elsewhere = in_other_braces(step).into_iter().chain(names).chain(signed);
+            let elsewhere = elsewhere.filter_map(|name| known(&name));
             found.extend(elsewhere.map(|meant| Misread { reader: step.node, meant }));
         }
         found
@@ -152,14 +167,7 @@ pub(super) fn unused_inputs<'s>(subject: &FlowSubject<'s>) -> Vec<&'s str> {
     {
         return Vec::new();
     }
-    let mut read_somewhere: HashSet<&str> = HashSet::new();
-    for read in subject.scope.steps.iter().flat_map(|step| &step.reads) {
-        read_somewhere.insert(&read.name);
-        if let ReadSource::MappedInput { input, .. } = &read.source {
-            read_somewhere.insert(input);
-        }
-    }
-    subject.scope.inputs.keys().map(String::as_str).filter(|name| !read_somewhere.contains(name)).collect()
+    subject.scope.inputs.keys().map(String::as_str).filter(|name| !subject.read_somewhere().contains(name)).collect()
 }
 
 /// Whether a name is made as those of outputs are.

@@ -126,6 +126,7 @@ pub struct FlowSubject<'a> {
     pub comparisons: Comparisons,
     pub(super) slips: OnceCell<BTreeMap<&'a str, &'a str>>,
     pub(super) misread: OnceCell<Vec<Misread<'a>>>,
+    pub(super) read_somewhere: OnceCell<HashSet<&'a str>>,
 }
 
 impl FlowSubject<'_> {

@@ -18,7 +18,7 @@ mod duplicate_node;
 mod empty_flow;
 mod empty_step;
 mod flow_ring;
-mod foreign_placeholder;
+pub(super) mod foreign_placeholder;
 pub(super) mod front_matter;
 pub(super) mod hidden_text;
 mod inexact_name;

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use crate::document::Place;
 use crate::model::{Syntax, ValueType};
 use crate::names::{CatalogPath, quoted, shown, variable_char};
-use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes};
+use crate::render::{Lookalike, LookalikeKind, Placeholder, lookalikes, signed};
 use crate::validate::misreading::handed_on;
 use crate::validate::{Body, Check, Drafts, FlowSubject, ReadSource, Rule, StepScope};
 
 pub(in crate::validate) const RULE: Rule = Rule {
     id: "foreign-placeholder",
-    summary: "Placeholders are written {name}, without blanks, double braces, filters or a dollar sign, and braces of code are not taken for placeholders.",
+    summary: "Placeholders are written {name}, without blanks, double braces, filters or other signs, and braces of code are not taken for placeholders.",
     ..Rule::warning(Check::Flow(check))
 };
 
@@ -118,12 +118,38 @@ fn meant(subject: &FlowSubject<'_>, step: &StepScope) -> Vec<Lookalike> {
                 && !marks.code_at(text, one.range.start)
         }
         LookalikeKind::Label => known(subject, &declared, &one.name) || subject.output_of(&one.name).is_some(),
+        LookalikeKind::Signed | LookalikeKind::Bracketed => false,
         LookalikeKind::Directed | LookalikeKind::Unclosed | LookalikeKind::Disguised => {
             known(subject, &declared, &one.name) && !marks.code_at(text, one.range.start)
         }
     };
     let mut found = lookalikes(text);
     found.retain(is_meant);
+    found.extend(in_signs(subject, step));
+    found.sort_by_key(|one| one.range.start);
+    found
+}
+
+/// The names in a step's text that are marked by other signs than braces. Words in brackets are many things: they count
+/// only where the name is read nowhere, or is an output's.
+pub(in crate::validate) fn in_signs(subject: &FlowSubject<'_>, step: &StepScope) -> Vec<Lookalike> {
+    let Body::Text { text, .. } = &step.body else { return Vec::new() };
+    let mut marks = Marks::default();
+    let declared = |name: &str| step.declared.iter().any(|declared| declared.name == name);
+    let output = |name: &str| subject.scope.givers(name).next().is_some();
+    let mut found = signed(text);
+    found.retain(|one| {
+        let name = one.name.as_str();
+        let known = match one.kind {
+            LookalikeKind::Bracketed => {
+                declared(name)
+                    || output(name)
+                    || subject.scope.inputs.contains_key(name) && !subject.read_somewhere().contains(name)
+            }
+            _ => declared(name) || output(name) || subject.scope.inputs.contains_key(name),
+        };
+        known && step.read(name).is_none() && !marks.code_at(text, one.range.start)
+    });
     found
 }
 
@@ -198,7 +224,9 @@ fn message(step: &str, one: &Lookalike, text: &str) -> String {
             format!("{step}: {{ {spelt} }} is not a placeholder because of its blanks; it stays as text")
         }
         LookalikeKind::Dollar => format!("{step}: {written} gives the value behind a dollar sign"),
-        LookalikeKind::Directed => format!("{step}: {written} is not a placeholder here; it stays as text"),
+        LookalikeKind::Directed | LookalikeKind::Signed | LookalikeKind::Bracketed => {
+            format!("{step}: {written} is not a placeholder here; it stays as text")
+        }
         LookalikeKind::Unclosed => format!("{step}: the brace of {written} is not closed; it stays as text"),
         LookalikeKind::Disguised => {
             format!("{step}: {written} is not a placeholder because of a character in it that only looks right")

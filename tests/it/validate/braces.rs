@@ -51,6 +51,10 @@ fn a_placeholder_as_another_language_has_it_is_one_finding() {
         ("{crew\u{A0}}", "{crew}"),
         ("\u{FF5B}crew\u{FF5D}", "{crew}"),
         ("{crew\u{FF5D}", "{crew}"),
+        ("$crew", "{crew}"),
+        ("%crew%", "{crew}"),
+        ("[crew]", "{crew}"),
+        ("<crew>", "{crew}"),
     ] {
         let more = if written.contains("crew") { "" } else { ", {crew}" };
         let told = told(&format!("Sum up {{log_result}} for {written} now{more}."));
@@ -75,6 +79,34 @@ fn braces_and_signs_that_are_meant_so_are_silent() {
         "function crew() { return crew; } .crew { color: red }",
         "{crew: 1,\n b: 2}",
     ] {
+        for found in told(&format!("For {{crew}}, {{log_result}}: {written}")) {
+            assert_eq!(found, [], "{written}");
+        }
+    }
+}
+
+#[test]
+fn a_name_in_signs_that_mean_something_else_is_only_unused() {
+    for written in [
+        "$5 and $crews",
+        "the formula $crew$",
+        "\\$crew or \\[crew\\]",
+        "`$crew`",
+        "\n```\necho $crew %crew% <crew> [crew]\n```",
+        "[crew](https://example.com) and ![crew](x.png) and [crew][1]",
+        "[crew]: https://example.com",
+        "rows[crew] and Vec<crew>",
+        "<crew>Tom</crew>",
+        "50%crew%",
+        "[[crew]]",
+    ] {
+        for found in told(&format!("For {{log_result}}, {{price}}: {written}")) {
+            let rules: Vec<&str> = found.iter().map(|(rule, _)| &**rule).collect();
+            assert_eq!(rules, ["unused-variable"], "{written}: {found:?}");
+        }
+    }
+    // A word in brackets is what an author writes of a form when the text has the value already.
+    for written in ["[crew]", "<crew>", "$crew", "[log_result]", "<price>", "<log>", "[out]"] {
         for found in told(&format!("For {{crew}}, {{log_result}}: {written}")) {
             assert_eq!(found, [], "{written}");
         }
