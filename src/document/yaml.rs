@@ -4,6 +4,8 @@
 //! text otherwise: no date, no `yes`, no octal number. Anchors, tags, merges and directives are refused, so
 //! that a file is never larger in memory than on disk.
 
+mod words;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -19,6 +21,9 @@ const MOST_EVENTS: usize = 20_000;
 
 /// Keys whose values are mappings in all files that are read.
 const MAPPINGS: [&str; 8] = ["inputs", "results", "outputs", "map", "sets", "args", "retry", "set"];
+
+/// What is said of a tab.
+const TAB: (&str, &str) = ("a tab before the words; YAML is indented by blanks", "write blanks instead");
 
 /// Why a piece of YAML can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,6 +195,46 @@ impl Reading<'_> {
         None
     }
 
+    /// The first line from a byte on that begins with a tab.
+    fn line_with_tab(&self, begin: usize) -> Option<Range<usize>> {
+        let rest = self.source.get(begin..)?;
+        let tab = |line: &&str| line.trim_start_matches(' ').starts_with('\t');
+        let line = rest.lines().find(tab)?;
+        let start = begin + rest.find(line)?;
+        Some(start..start + line.len())
+    }
+
+    /// The line above, where it has no colon and is no item of a list.
+    fn line_without_colon(&self, begin: usize) -> Option<Range<usize>> {
+        let above = self.source.get(..begin)?.trim_end();
+        let start = above.rfind('\n').map_or(0, |end| end + 1);
+        let line = above.get(start..)?;
+        (!line.contains(':') && !line.is_empty() && !line.starts_with([' ', '-', '#'])).then_some(start..above.len())
+    }
+
+    /// The last value above a line that begins with a bracket and is open at that line, which begins a key.
+    fn open_bracket(&self, begin: usize) -> Option<Range<usize>> {
+        let here = self.source.get(self.line(begin)).unwrap_or_default();
+        let key = here.split_once(':').map_or("", |(key, _)| key);
+        if !here.is_empty() && (key.is_empty() || key.contains([' ', ',', '{', '['])) {
+            return None;
+        }
+        let above = self.source.get(..begin)?;
+        let mut start = 0;
+        let mut found = None;
+        for line in above.split_inclusive('\n') {
+            let plain = line.trim_end();
+            let value = plain.split_once(": ").map_or("", |(_, value)| value.trim_start());
+            if value.starts_with(['[', '{']) {
+                found = Some(start + plain.len() - value.len()..start + plain.len());
+            }
+            start += line.len();
+        }
+        let text = above.get(found.clone()?.start..)?;
+        let count = |signs: [char; 2]| text.matches(signs).count();
+        found.filter(|_| count(['[', '{']) > count([']', '}']))
+    }
+
     /// The words of a line with a key whose column is another than that of the key above, which has its value.
     fn other_column(&self, line: &Range<usize>) -> Option<Range<usize>> {
         let column = |line: &str| line.len() - line.trim_start_matches(' ').len();
@@ -293,7 +338,7 @@ impl Reading<'_> {
             return problem;
         }
         if text.trim_start_matches(' ').starts_with('\t') || text.starts_with('\t') {
-            return self.problem(line, "a tab before the words; YAML is indented by blanks", "write blanks instead");
+            return self.problem(line, TAB.0, TAB.1);
         }
         if let Some(open) = self.open_quote(begin, at) {
             let message = "the quotation mark that begins this value is not closed on its line";
@@ -310,7 +355,8 @@ impl Reading<'_> {
             let message = "a value with a colon and a blank in it has to stand in quotation marks";
             return self.problem(from..line.end, message, "put the whole value in quotation marks");
         }
-        if matches!(after.chars().next(), Some('@' | '`' | '%' | '*' | '&' | '!' | '|' | '>')) {
+        if matches!(after.chars().next(), Some('@' | '`' | '%' | '*' | '&' | '!' | '|' | '>' | ',')) && after.len() > 1
+        {
             let from = line.start + before.len() + 2;
             let message = format!(
                 "a value that begins with {} has to stand in quotation marks",
@@ -325,33 +371,24 @@ impl Reading<'_> {
             let message = "this key begins in another column than those around it";
             return self.problem(line, message, "let keys that belong together begin in one column");
         }
-        let message = error.to_string();
-        let message = message.split(" at char ").next().unwrap_or(&message);
-        if let Some(brackets) = ["{ and }", "[ and ]"].into_iter().find(|brackets| {
-            let close = brackets.get(brackets.len() - 1..).unwrap_or_default();
-            message.contains(&format!("',' or '{close}'"))
-        }) {
-            let message = format!("what stands between {brackets} can't be read");
-            let hint = "part values by commas, and quote a value that holds a comma, `: ` or ` #`";
-            return self.problem(at..at + 1, message, hint);
+        if words::in_brackets(error.kind())
+            && let Some(open) = self.open_bracket(begin)
+        {
+            let message = "the bracket that begins this value is not closed";
+            return self.problem(open, message, "close it, or put the whole value in quotation marks");
         }
-        if message.contains("comments must be separated") {
-            let message = "a # behind other signs, which YAML takes for a comment";
-            return self.problem(
-                at..at + 1,
-                message,
-                "put the value in quotation marks; an id of a step is written without `{#` and `}`",
-            );
+        if matches!(error.kind(), granit_parser::ErrorKind::MappingValueNotAllowed)
+            && let Some(line) = self.line_without_colon(begin)
+        {
+            return self.problem(line, words::NO_COLON.0, words::NO_COLON.1);
         }
-        if message.contains("unclosed bracket") {
-            let message = "a value begins with a bracket that is never closed";
-            return self.problem(at..at + 1, message, "close it, or put the whole value in quotation marks");
+        let (message, hint) = words::told(error.kind());
+        if message == TAB.0
+            && let Some(line) = self.line_with_tab(begin)
+        {
+            return self.problem(line, message, hint);
         }
-        if message.contains("quote") {
-            let hint = "close the quotation mark where the value ends; within '…' an apostrophe is written ''";
-            return self.problem(at..at + 1, message, hint);
-        }
-        self.problem(at..at + 1, message, "each line is `key: value`, lines that belong together begin in one column")
+        self.problem(at..at + 1, message, hint)
     }
 }
 

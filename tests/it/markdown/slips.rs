@@ -140,6 +140,40 @@ fn a_heading_that_was_to_begin_a_step_is_the_only_thing_that_is_told() {
 }
 
 #[test]
+fn a_slip_in_yaml_is_told_in_words_of_ours_where_it_stands() {
+    for (rest, place, words) in [
+        ("tags: [a, b\nauthor: Ann\n", "4:7", "bracket"),
+        ("inputs: { a: { description: x }\nauthor: Ann\n", "4:9", "bracket"),
+        ("tags: [a, b\n", "4:7", "bracket"),
+        ("tags: [a]]\n", "4:10", "never opened"),
+        ("tags: [a}\n", "4:7", "closed by }"),
+        ("author: \"Ann\ntags: [a]\n", "4:9", "quotation mark"),
+        ("author: 'it's me'\n", "4:13", "quotation mark"),
+        ("author: \"C:\\work\"\n", "4:9", "backslash"),
+        ("author Ann\ntags: [a]\n", "4:1", "no key with a colon"),
+        ("tags: [a]\nauthor Ann\n", "5:1", "no key with a colon"),
+        ("inputs:\n    a: x\n  b: y\n", "6:3", "column"),
+        ("tags:\n  - a\n - b\n", "6:2", "column"),
+        ("author: - Ann\n", "4:9", "dash"),
+        ("tags: [- a, - b]\n", "4:8", "dash"),
+        ("author: , Ann\n", "4:9", "quotation marks"),
+        ("tags: [`a`]\n", "4:8", "begin with \"`\""),
+        ("author: |\n\tAnn\n", "5:1", "tab"),
+        ("inputs:\n\ta: x\n", "5:1", "tab"),
+        ("%YAML 1.2\n", "4:1", "directive"),
+    ] {
+        let said = flow(&format!("{rest}---\n## S {{#s}}\nSail.\n")).run(["validate", "--json"]).json();
+        let finding = &said["files"][0]["findings"][0];
+        let message = finding["message"].as_str().unwrap();
+        assert_eq!(format!("{}:{}", finding["line"], finding["column"]), place, "{rest}{message}");
+        assert!(message.contains(words) && !finding["hints"][0].as_str().unwrap().is_empty(), "{rest}{message}");
+        for theirs in ["expected", "while parsing", "scalar", "mapping", "EOF", "context"] {
+            assert!(!message.contains(theirs), "{rest}{message}");
+        }
+    }
+}
+
+#[test]
 fn what_yaml_reads_otherwise_than_it_looks_is_told_where_it_stands() {
     for (rest, expected) in [
         (
