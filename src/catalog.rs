@@ -25,6 +25,7 @@ use crate::config::Settings;
 use crate::discover::{DamagedIndex, Figures, FileProblem, FlowIndex, NameMatch, Page, Selection, TemplateRow, page};
 use crate::document::Position;
 use crate::lock::lock;
+use crate::model::wire::is_markdown;
 use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
 use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted};
 use crate::source::{Snapshot, View};
@@ -225,7 +226,7 @@ fn in_folder(path: &str, folder: &str) -> bool {
 
 /// Whether a file says what a folder of flows is, instead of holding any.
 fn is_category(path: &CatalogPath) -> bool {
-    path.stem() == "_category"
+    path.stem() == "_category" && !is_markdown(path.as_str())
 }
 
 impl<K: Send + Sync> Catalog<K> {
@@ -237,14 +238,6 @@ impl<K: Send + Sync> Catalog<K> {
     /// The files that it is of.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
-    }
-
-    /// The files that are not read for where they lie or how they end, each with the path under which it would be.
-    ///
-    /// # Errors
-    /// When the catalog can't be reached.
-    pub async fn overlooked(&self) -> Result<Vec<(String, String)>, CatalogError> {
-        Ok(desk::overlooked(&self.snapshot.problems().await?))
     }
 
     /// Where a flow comes from that was asked for by a name.

@@ -114,6 +114,7 @@ codes! {
     Deprecated = "DEPRECATED", "flows_list", "An argument will be removed; the message names what to use instead.";
     UnknownName = "UNKNOWN_NAME", "flows_list", "No flow goes by one of `names`.";
     MoreErrors = "MORE_ERRORS", "flows_list", "More files have errors than `errors` names.";
+    MisplacedFile = "MISPLACED_FILE", "flows_list", "A file that looks as if it were meant is not read, because its folder or its ending is wrong.";
     RefIgnored = "REF_IGNORED", "flows_list, flows_show, flows_execute", "A ref was asked for, and a folder or the examples have none.";
     InexactName = "INEXACT_NAME", "flows_show, flows_execute, flows_begin", "A name differs from what it means in case, blanks, `-` and `_` alone; the message names what was used.";
     Examples = "EXAMPLES", "flows_list", "No source is set, so these are the built-in examples.";

@@ -29,7 +29,10 @@ pub use list_entry::{
 };
 pub use mode::{MOST_NAMES, Mode};
 pub use page::{DiscoverError, LARGEST_BUDGET, LARGEST_LIMIT, Page, QUERY_LIMIT, TruncatedBy, page};
-pub use rows::{Category, FileProblem, FlowInput, FlowKey, FlowOutput, FlowRow, IndexRows, TemplateRow, TemplateTitle};
+pub use rows::{
+    Category, FileProblem, FlowInput, FlowKey, FlowOutput, FlowRow, IndexRows, OverlookedFile, TemplateRow,
+    TemplateTitle,
+};
 pub use score::{BUCKETS, Popularity, Score, Times, Usage};
 pub use selection::{ListKind, Selection};
 pub use text::{brief_inputs, index_line, input_summary, truncated};

@@ -115,6 +115,15 @@ impl Error {
         }
     }
 
+    /// The same where a file may be meant that is not read, with the path under which it would be.
+    #[must_use]
+    pub fn or_misplaced(self, misplaced: Option<(String, String)>) -> Self {
+        match misplaced {
+            None => self,
+            Some((path, meant)) => self.next(format!("{path} is not read; it would be read as {meant}")),
+        }
+    }
+
     /// The exit code of the command line.
     pub fn exit_code(&self) -> u8 {
         let misused = matches!(self.code, Code::InvalidRequest | Code::InvalidCursor);
@@ -169,11 +178,7 @@ impl From<CatalogError> for Error {
                 made().next("ask for a template by the name that is listed")
             }
             CatalogError::NotFound { kind, name, nearest, misplaced } => {
-                let error = Self::not_found(code, &kind.to_string(), &name, &nearest);
-                match misplaced {
-                    None => error,
-                    Some((path, meant)) => error.next(format!("{path} is not read; it would be read as {meant}")),
-                }
+                Self::not_found(code, &kind.to_string(), &name, &nearest).or_misplaced(misplaced)
             }
             CatalogError::IsTemplate { .. } => {
                 made().next("call flows_show with that name: it shows the text, and in usedBy the flows to execute")

@@ -44,8 +44,7 @@ pub struct Listing {
     pub errors: BTreeMap<String, usize>,
     /// Whether the catalog has no flow at all.
     pub is_empty: bool,
-    /// Where nothing is listed because nothing is there: files that look as if they were meant, each with the path
-    /// under which it would be read.
+    /// Files that are not read and look as if they were meant, each with the path under which it would be read.
     pub overlooked: Vec<(String, String)>,
     /// Whether these are the built-in examples because nobody named a source.
     pub unasked_examples: bool,
@@ -61,7 +60,7 @@ impl Listing {
     /// What to do next, where there is something: what was begun may be meant, too.
     pub fn next_step(&self) -> Option<Cow<'_, str>> {
         let step = self.advice()?;
-        if self.open_executions == 0 || !self.overlooked.is_empty() {
+        if self.open_executions == 0 {
             return Some(step);
         }
         let open = counted(self.open_executions, "execution is open", "executions are open");
@@ -71,21 +70,22 @@ impl Listing {
     /// What helps to find a flow, where something does.
     pub fn advice(&self) -> Option<Cow<'_, str>> {
         const NONE_USABLE: &str = "no file of flows/ can be used as a flow; `errors` names each with its reason";
-        let meant = few(self.overlooked.iter().map(|(path, meant)| {
-            format!("{} (it would be read as {})", shown(path, LONGEST_PATH), shown(meant, LONGEST_PATH))
-        }));
-        let not_read = if meant.is_empty() { String::new() } else { format!("; not read: {meant}") };
         if self.is_empty && self.problem_count > 0 && self.selection.kind == ListKind::Flows {
-            return Some(format!("{NONE_USABLE}{not_read}").into());
-        }
-        if !not_read.is_empty() {
-            return self.page.next_step.as_deref().map(|step| format!("{step}{not_read}").into());
+            return Some(NONE_USABLE.into());
         }
         self.page.next_step.as_deref().map(Cow::from)
     }
+
+    /// The files that are not read, where there are any.
+    pub fn not_read(&self) -> Option<String> {
+        let meant = self.overlooked.iter().map(|(path, meant)| {
+            format!("{} (it would be read as {})", shown(path, LONGEST_PATH), shown(meant, LONGEST_PATH))
+        });
+        (!self.overlooked.is_empty()).then(|| format!("not read: {}", few(meant)))
+    }
 }
 
-/// The longest path in a next step, in characters.
+/// The longest path in a warning, in characters.
 const LONGEST_PATH: usize = 200;
 
 /// The most problems that one listing names.
@@ -129,6 +129,18 @@ impl App {
             ListKind::Flows => catalog.index().clone(),
             ListKind::Templates => catalog.template_index().await?,
         };
+        let folder = match selection.kind {
+            ListKind::Flows => "flows/",
+            ListKind::Templates => "templates/",
+        };
+        // What only may be meant is told where nothing else is there.
+        let overlooked = catalog.index().overlooked()?.into_iter();
+        let overlooked =
+            overlooked.filter(|file| file.meant.starts_with(folder) && (!file.doubtful || index.is_empty()));
+        let overlooked: Vec<(String, String)> = overlooked.map(|file| (file.path, file.meant)).collect();
+        let named = overlooked.iter().take(MOST_PROBLEMS);
+        selection.envelope_tokens +=
+            named.map(|(path, meant)| 10 + tokens::estimate(path) + tokens::estimate(meant)).sum::<usize>();
         if asked.is_some() && !index.is_searchable() {
             let index = index.clone();
             let made = tokio::task::spawn_blocking(move || index.search().map(|_| ())).await;
@@ -142,12 +154,6 @@ impl App {
         let page = catalog.page(&index, &selection, &figures)?;
         let errors = if request.count_errors { errors_of(&page, &catalog)? } else { BTreeMap::new() };
         let open_executions = if page.no_match.is_some() { self.open_executions().await } else { 0 };
-        let folder = match selection.kind {
-            ListKind::Flows => "flows/",
-            ListKind::Templates => "templates/",
-        };
-        let mut overlooked = if index.is_empty() { catalog.overlooked().await? } else { Vec::new() };
-        overlooked.retain(|(_, meant)| meant.starts_with(folder));
         let took = self.clock.reading().saturating_sub(begun);
         tracing::info!(
             mode = page.mode.word(),

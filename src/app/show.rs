@@ -88,10 +88,11 @@ impl App {
                     origin: catalog.origin().clone(),
                 })
             }
-            Err(CatalogError::NotFound { .. }) => {
+            Err(CatalogError::NotFound { misplaced, .. }) => {
                 let templates = catalog.directory()?.listed().iter().map(|listed| listed.stem.as_str());
                 let nearest = near(&request.name, catalog.index().names()?.chain(templates));
-                Err(Error::not_found(Code::FlowNotFound, "flow or template", &request.name, &nearest))
+                let error = Error::not_found(Code::FlowNotFound, "flow or template", &request.name, &nearest);
+                Err(error.or_misplaced(misplaced))
             }
             Err(error) => Err(error.into()),
         }

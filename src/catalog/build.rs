@@ -18,7 +18,7 @@ use super::stock::{Judge, JudgedFlow, Manner, Stock, Within};
 use super::{CatalogCheck, CatalogError, CheckOptions, INDEX, OpenedRevision, in_folder, is_category};
 use crate::cache::RecordFile;
 use crate::code::Code;
-use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, TemplateRow, TemplateTitle};
+use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, OverlookedFile, TemplateRow, TemplateTitle};
 use crate::model::wire::{is_among_tests, read_tests};
 use crate::model::{Directory, Toolbox, Unusable};
 use crate::names::{CatalogPath, file_stem};
@@ -154,6 +154,7 @@ struct Building {
     /// Files of flows that can't be used.
     unusable: Vec<Unusable>,
     /// What is not among the files, and why.
+    overlooked: Vec<OverlookedFile>,
     left_out: Vec<Unusable>,
     categories: Vec<Category>,
     /// Files whose flows go through other flows, by number, each with its flows.
@@ -198,6 +199,7 @@ impl Building {
             flow_files: Vec::with_capacity(flows),
             unusable: Vec::new(),
             left_out: Vec::new(),
+            overlooked: Vec::new(),
             categories: Vec::new(),
             nested: BTreeMap::new(),
             checking: None,
@@ -206,6 +208,10 @@ impl Building {
 
     /// Notes what is not among the files: whoever names it is told why it can't be used.
     fn leave_out(&mut self, problems: &[Problem]) {
+        let of = |files: Vec<(String, String)>, doubtful: bool| {
+            files.into_iter().map(move |(path, meant)| OverlookedFile { path, meant, doubtful })
+        };
+        self.overlooked = of(overlooked(problems), false).chain(of(doubtful(problems), true)).collect();
         let files = self.files.clone();
         for unusable in not_among(&files, problems).map(left_out) {
             self.problems.note_unreadable(&unusable);
@@ -437,7 +443,7 @@ impl Building {
     fn finish(mut self, again: &Again, names: &FlowNames) -> IndexRows {
         self.settle(again, names);
         let templates = self.template_entries();
-        IndexRows::new(self.flows, templates, self.problems.all, self.categories)
+        IndexRows::new(self.flows, templates, self.problems.all, self.categories).overlooking(self.overlooked)
     }
 
     fn template_entries(&self) -> Vec<TemplateRow> {

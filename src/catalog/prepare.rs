@@ -70,8 +70,9 @@ impl<K: Send + Sync> Catalog<K> {
     pub async fn prepare(&self, name: &str) -> Result<Arc<Prepared>, CatalogError> {
         let row = match self.find(name) {
             Err(CatalogError::NotFound { kind, name, nearest, .. }) => {
-                let overlooked = self.overlooked().await?;
-                let misplaced = overlooked.into_iter().find(|(_, meant)| file_stem(meant) == name);
+                let mut overlooked = self.index().overlooked()?.into_iter();
+                let misplaced = overlooked.find(|file| file_stem(&file.meant) == name);
+                let misplaced = misplaced.map(|file| (file.path, file.meant));
                 return Err(CatalogError::NotFound { kind, name, nearest, misplaced });
             }
             found => found?,

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::list_entry::compact_tokens;
 use super::rank::{Document, SearchIndex};
 use super::rows::FlowKey;
-use super::{Category, FileProblem, FlowRow, IndexRows, TemplateRow};
+use super::{Category, FileProblem, FlowRow, IndexRows, OverlookedFile, TemplateRow};
 use crate::names::{file_stem, folded, nfc};
 
 /// Raised with every change of what is stored; an index of another form is made anew.
-const FORM: u32 = 11;
+const FORM: u32 = 12;
 
 /// The numbers of the records: the flows' rows come last, one record each.
 const HEAD: usize = 0;
@@ -27,7 +27,8 @@ const KEYS: usize = 1;
 const TEMPLATES: usize = 2;
 const PROBLEMS: usize = 3;
 const CATEGORIES: usize = 4;
-const FLOWS: usize = 5;
+const OVERLOOKED: usize = 5;
+const FLOWS: usize = 6;
 
 /// Reads a record by its number; `None` where it can't be had.
 type ReadRecord = dyn Fn(usize) -> Option<Vec<u8>> + Send + Sync;
@@ -153,7 +154,7 @@ fn records(rows: IndexRows) -> Vec<Vec<u8>> {
     let head = IndexHead { form: FORM, exposed, compact_tokens: rows.flows.iter().map(compact_tokens).collect() };
     let mut records = Vec::with_capacity(FLOWS + rows.flows.len());
     records.extend([written(&head), written(&Keys::of(&rows.flows)), written(&rows.templates)]);
-    records.extend([written(&rows.problems), written(&rows.categories)]);
+    records.extend([written(&rows.problems), written(&rows.categories), written(&rows.overlooked)]);
     records.extend(rows.flows.into_iter().map(|flow| written(&flow)));
     records
 }
@@ -282,6 +283,14 @@ impl FlowIndex {
     /// [`DamagedIndex`].
     pub fn categories(&self) -> Result<Vec<Category>, DamagedIndex> {
         self.record(CATEGORIES)
+    }
+
+    /// The files that are not read, by path.
+    ///
+    /// # Errors
+    /// [`DamagedIndex`].
+    pub fn overlooked(&self) -> Result<Vec<OverlookedFile>, DamagedIndex> {
+        self.record(OVERLOOKED)
     }
 
     /// The template files, by path.

@@ -200,9 +200,27 @@ pub struct IndexRows {
     pub(super) templates: Vec<TemplateRow>,
     pub(super) problems: Vec<FileProblem>,
     pub(super) categories: Vec<Category>,
+    pub(super) overlooked: Vec<OverlookedFile>,
+}
+
+/// A file that is not read for where it lies or how it ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverlookedFile {
+    /// Where it is.
+    pub path: String,
+    /// The path under which it would be read.
+    pub meant: String,
+    /// Whether it counts only where somebody asks for what it may be.
+    pub doubtful: bool,
 }
 
 impl IndexRows {
+    /// The same with the files that are not read, by path.
+    #[must_use]
+    pub fn overlooking(self, overlooked: Vec<OverlookedFile>) -> Self {
+        Self { overlooked, ..self }
+    }
+
     /// Sorts what the catalog offers and cleans its texts.
     ///
     /// Flows are ordered by name, file and place in the file; the rest by file or name. Control and
@@ -230,7 +248,7 @@ impl IndexRows {
             category.description.iter_mut().for_each(clean);
         }
         categories.sort_by(|a, b| a.name.cmp(&b.name));
-        Self { flows, templates, problems, categories }
+        Self { flows, templates, problems, categories, overlooked: Vec::new() }
     }
 }
 

@@ -330,6 +330,9 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();
         text.push_str(&warn(&format!("no {one} goes by {}", names.join(", "))));
     }
+    if let Some(not_read) = listing.not_read() {
+        text.push_str(&warn(&not_read));
+    }
     text.push_str(&problems(listing, look));
     text
 }

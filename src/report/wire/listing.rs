@@ -368,7 +368,7 @@ fn modes(_: &mut SchemaGenerator) -> Schema {
 impl AroundAnswer {
     fn of(listing: &Listing, warnings: &[WarningAnswer]) -> Self {
         let page = &listing.page;
-        let own = of_origin(&listing.origin).chain(of_examples(listing));
+        let own = of_origin(&listing.origin).chain(of_examples(listing)).chain(of_overlooked(listing));
         Self {
             mode: page.mode.word(),
             filter: (&listing.selection).into(),
@@ -400,7 +400,7 @@ impl ContractAnswer {
             next_step: truncated.map(|(_, step)| step),
             none: NoMatchAnswer::of(page),
             origin: (&listing.origin).into(),
-            warnings: of_origin(&listing.origin).chain(of_examples(listing)).collect(),
+            warnings: of_origin(&listing.origin).chain(of_examples(listing)).chain(of_overlooked(listing)).collect(),
             errors: listing.problems.iter().map(ProblemAnswer::from).collect(),
         }
     }
@@ -483,6 +483,10 @@ impl From<&ExposedTool> for ToolListed {
 
 fn of_examples(listing: &Listing) -> Option<WarningAnswer> {
     listing.unasked_examples.then(|| warning(WarningCode::Examples, UNASKED_EXAMPLES))
+}
+
+fn of_overlooked(listing: &Listing) -> Option<WarningAnswer> {
+    Some(warning(WarningCode::MisplacedFile, listing.not_read()?))
 }
 
 /// Names that were asked for and that nothing goes by.

@@ -13,7 +13,9 @@ use super::client::{ApiCall, Effort, GithubClient, Target};
 use super::endpoints::segment;
 use super::wire::{Tree, TreeEntry};
 use crate::names::{CatalogPath, ObjectId, RepoSlug};
-use crate::source::files::{CATALOG_FOLDERS, FileEntry, Files, Problem, in_catalog, is_hidden, is_read, meant_path};
+use crate::source::files::{
+    CATALOG_FOLDERS, FileEntry, Files, Problem, flow_path, in_catalog, is_hidden, is_read, meant_path,
+};
 use crate::source::{ProblemKind, SourceError};
 
 /// The largest tree answer that is read: well above GitHub's own bound.
@@ -72,9 +74,11 @@ impl ListedTree {
                 Other::LfsPointer { size } => ProblemKind::LfsPointer { size: *size },
                 Other::CutOff => ProblemKind::ListingCutOff,
                 Other::Odd => ProblemKind::NotAFile,
-                Other::Overlooked => match meant_path(path, |_| false) {
-                    Some(meant) => ProblemKind::Overlooked { meant },
-                    None => continue,
+                // What a file in Markdown holds is not known here.
+                Other::Overlooked => match (meant_path(path, |_| false), flow_path(path)) {
+                    (Some(meant), _) => ProblemKind::Overlooked { meant },
+                    (None, Some(meant)) => ProblemKind::Doubtful { meant },
+                    (None, None) => continue,
                 },
             };
             problems.push(Problem::new(path, kind));
@@ -91,7 +95,7 @@ impl ListedTree {
             ("120000", _) => self.others.push((path, Other::Symlink)),
             ("160000", _) | (_, "commit") => self.others.push((path, Other::Submodule)),
             ("100644" | "100755" | "100664", "blob") if !is_read(path.as_str()) => {
-                if meant_path(&path, |_| true).is_some() {
+                if meant_path(&path, |_| true).is_some() || flow_path(&path).is_some() {
                     self.others.push((path, Other::Overlooked));
                 }
             }

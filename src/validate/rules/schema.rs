@@ -207,6 +207,7 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
 
 fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
     let among_templates = subject.document.path.as_str().starts_with("templates/");
+    let has = |key: &&str| subject.document.value.get(*key).is_some();
     for unread in subject.unread {
         let hint = match unread.what {
             UnreadKind::EmptyFlow => "add a flow to `flows`",
@@ -218,6 +219,9 @@ fn check(subject: &FileSubject<'_>, drafts: &mut Drafts<'_>) {
             }
             UnreadKind::UnknownShape if among_templates => {
                 "for instance {\"title\": \"…\", \"template\": \"Write about {topic}.\", \"variables\": [\"topic\"]}"
+            }
+            UnreadKind::UnknownShape if ["displayName", "sortOrder"].iter().any(has) => {
+                "a file that says what its folder is has to be called _category.json"
             }
             UnreadKind::UnknownShape => {
                 "for instance {\"metadata\": {\"name\": \"…\"}, \"nodes\": […], \"edges\": […]}"

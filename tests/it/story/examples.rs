@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flowy::internals::app::EXAMPLES;
 
+use crate::support::github::GitHub;
 use crate::support::mcp::Program;
 use crate::support::program::{Sandbox, repository};
 
@@ -125,4 +126,67 @@ fn there_is_no_flow_yet_only_where_no_file_could_be_one() {
     let (broken, one) = next(Sandbox::new().file("flows/Mine.json", "version https://git-lfs.github.com/spec/v1\n"));
     assert!(broken != empty && one == 1, "{broken}");
     assert_eq!(next(Sandbox::new().file("flows/Mine.json", FLOW)).0, "");
+}
+
+#[test]
+fn a_file_that_says_what_its_folder_is_is_told_how_to_be_called() {
+    let about = "{\"displayName\": \"Sea\"}";
+    let sandbox = Sandbox::new()
+        .file("flows/Mine.json", FLOW)
+        .file("flows/sea/_category.json", about)
+        .file("flows/sky/_Category.json", about)
+        .file("flows/sky/_category.flow.md", "---\ndisplayName: Sky\n---\n");
+    let said = sandbox.run(["validate"]).out;
+    assert!(!said.contains("sea/_category.json"), "{said}");
+    assert!(
+        said.contains("flows/sky/_Category.json:1:1") && said.contains("has to be called _category.json"),
+        "{said}"
+    );
+    assert!(said.contains("flows/sky/_category.flow.md:"), "{said}");
+}
+
+#[test]
+fn files_that_are_not_read_are_told_where_flows_are_listed_and_where_one_is_asked_for() {
+    let sandbox = Sandbox::new()
+        .file("flows/Mine.json", FLOW)
+        .file("flow/Yours.json", FLOW)
+        .file("flows/Theirs.yaml", "name: Theirs\n")
+        .file("flows/Ours.md", "---\nname: Ours\n---\n\n## A {#a}\n\nHi\n");
+    let listed = sandbox.run(["list", "--json"]).json();
+    let warnings = listed["warnings"].as_array().unwrap();
+    assert_eq!((warnings.len(), &warnings[0]["code"]), (1, &serde_json::json!("MISPLACED_FILE")), "{listed}");
+    let said = sandbox.run(["list"]);
+    assert_eq!(said.code, 0);
+    for (path, meant) in [
+        ("flow/Yours.json", "flows/Yours.json"),
+        ("flows/Theirs.yaml", "flows/Theirs.json"),
+        ("flows/Ours.md", "flows/Ours.flow.md"),
+    ] {
+        let told = format!("{path} (it would be read as {meant})");
+        assert!(warnings[0]["message"].as_str().unwrap().contains(&told), "{warnings:?}");
+        assert!(said.err.contains(&told), "{}", said.err);
+        let name = Path::new(path).file_stem().unwrap().to_str().unwrap();
+        let error = sandbox.run(["show", name, "--json"]).json();
+        assert_eq!(error["code"], "FLOW_NOT_FOUND");
+        assert!(
+            error["nextStep"].as_str().unwrap().contains(&format!("{path} is not read; it would be read as {meant}"))
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_github_too_a_flow_without_its_ending_is_told_to_who_asks_for_it() {
+    let files =
+        [("flows/Mine.json", FLOW), ("flows/Ours.md", "Hi"), ("flows/README.md", "Hi"), ("flow/Yours.json", FLOW)];
+    let github = GitHub::serving(files).await;
+    let sandbox = Sandbox::new().variable("GITHUB_REPO_URL", "acme/flows").variable("GITHUB_API_URL", &github.url());
+    let sandbox = sandbox.variable("GITHUB_PAT", "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB");
+    // What the file holds is not known, and nobody asked for it.
+    let listed = sandbox.run(["list", "--json"]).json();
+    let warnings = listed["warnings"].as_array().unwrap();
+    let message = warnings[0]["message"].as_str().unwrap();
+    assert!(warnings.len() == 1 && message.contains("flow/Yours.json") && !message.contains("Ours.md"), "{warnings:?}");
+    let error = sandbox.run(["show", "Ours", "--json"]).json();
+    let next = error["nextStep"].as_str().unwrap();
+    assert!(next.contains("flows/Ours.md is not read; it would be read as flows/Ours.flow.md"), "{error}");
 }
