@@ -119,6 +119,20 @@ fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, "the output is closed")
 }
 
+/// Says to a request that comes before the handshake, and doesn't say what one would, what to do.
+fn with_advice(mut message: TxJsonRpcMessage<RoleServer>) -> TxJsonRpcMessage<RoleServer> {
+    if let JsonRpcMessage::Error(error) = &mut message
+        && let Some(lacks) =
+            error.error.message.strip_prefix("request _meta is missing or has malformed required fields: ")
+    {
+        error.error.message = format!(
+            "send initialize first; a request of protocol 2026-07-28, which needs none, has in its _meta: {lacks}"
+        )
+        .into();
+    }
+    message
+}
+
 /// The request that a message answers.
 fn answers(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     match message {
@@ -139,6 +153,7 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let message = with_advice(message);
         let (writer, outbox) = (self.writer.clone(), self.outbox.clone());
         let written = outbox.of(&message);
         let line = outbox.line(&message, written.as_ref());

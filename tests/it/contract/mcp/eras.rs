@@ -76,6 +76,28 @@ fn a_client_that_probes_and_falls_back_is_served() {
 }
 
 #[test]
+fn a_request_before_the_handshake_is_told_to_initialize_and_ends_nothing() {
+    let mut program = Program::serving(&[]);
+    let half = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    for (id, method, params) in [
+        (1, "tools/call", json!({"name": "flows_list", "arguments": {}})),
+        (2, "tools/list", json!({})),
+        (3, "flows/list", json!({})),
+        (4, "tools/list", json!({"_meta": half})),
+    ] {
+        let error = program.request(id, method, &params)["error"].clone();
+        assert_eq!(error["code"], json!(-32602), "{method}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("send initialize first") && message.contains("clientCapabilities"), "{message}");
+    }
+    assert_eq!(program.shake_hands("2025-11-25")["result"]["protocolVersion"], json!("2025-11-25"));
+    let tools = program.request(5, "tools/list", &json!({}))["result"]["tools"].clone();
+    assert_eq!(tools.as_array().map(Vec::len), Some(10));
+    program.close_input();
+    assert_eq!(program.end().0, Some(0));
+}
+
+#[test]
 fn rough_lines_and_early_notifications_end_nothing() {
     let mut program = Program::serving(&[("LOG_LEVEL", "trace")]);
     program.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
