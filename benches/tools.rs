@@ -124,7 +124,7 @@ async fn calls() {
     println!("below a guard: {}", guard.is_some());
     let registry = Registry::new(
         file.unwrap(),
-        Surroundings { guard, cache: None, proxy_fault: None, clock: SystemClock::shared() },
+        Surroundings { guard, cache: None, web_fault: None, clock: SystemClock::shared() },
     );
     let mut bare_peer = tokio::process::Command::new(std::env::current_exe().unwrap());
     bare_peer.env(PEER, "1");

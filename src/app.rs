@@ -168,7 +168,7 @@ impl App {
         let revisions = changes::Revisions::new();
         let memory = Arc::new(Memory::new(clock.clone()));
         let tools = Arc::new(NoTools);
-        let providers = Arc::new(Providers::new(clock.clone()));
+        let providers = Arc::new(Providers::new(clock.clone(), settings.web_fault.clone()));
         let kept = Arc::new(models::KeptModels::of(&settings, clock.clone()));
         let models = Models::of(&settings, providers, clock.clone()).within(kept.clone()).remembering(kept);
         let models = Arc::new(models);

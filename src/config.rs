@@ -18,7 +18,7 @@
 //! | `passing` | settings as arguments for a program that is started later |
 //! | `error` | what is wrong with a setting, never showing a token |
 //! | `exposing` | which flows may be tools of their own |
-//! | `proxy` | whether the proxy that the environment names can be one |
+//! | `web` | whether the proxy and the certificates that the environment names can be used |
 //! | `servers` | the external MCP servers that flows may call |
 //! | `secret` | tokens, and masking them |
 
@@ -31,12 +31,12 @@ mod folders;
 mod load;
 mod models;
 mod passing;
-mod proxy;
 mod reading;
 mod rows;
 mod secret;
 mod servers;
 mod setting;
+mod web;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,7 +53,6 @@ pub use self::folders::Folders;
 pub use self::load::{Flags, has_flows, token_in};
 pub use self::models::{Answers, ModelKey, ModelSpec, NO_MODEL, Provider};
 pub use self::passing::{Audience, Passed};
-pub use self::proxy::ProxyFault;
 pub use self::rows::SETTINGS;
 pub use self::secret::{REDACTED, Secret, TokenKind, redact};
 #[cfg(feature = "internals")]
@@ -63,6 +62,7 @@ pub use self::servers::{
     ServersFault, ServersFile, ServersMistake, ServersNotice, ServersPlace, Transport,
 };
 pub use self::setting::{Concern, Fallback, SettingRow};
+pub use self::web::WebFault;
 
 use crate::names::RefName;
 
@@ -136,8 +136,8 @@ pub struct Settings {
     /// `execution_timeout_ms`: the longest that a direct execution may take. `None`: ten minutes, an hour where models
     /// answer.
     pub execution_timeout: Option<Duration>,
-    /// `HTTPS_PROXY` and its kin: what is wrong with the proxy that they name.
-    pub proxy_fault: Option<ProxyFault>,
+    /// `HTTPS_PROXY`, `SSL_CERT_FILE` and their kin: what is wrong with what they name.
+    pub web_fault: Option<WebFault>,
     /// The longest that one refresh from GitHub may take, tries and pauses included.
     pub fetch_deadline: Duration,
     /// The longest that one request to GitHub may take.
@@ -157,8 +157,8 @@ impl Settings {
     /// What holds when nothing is set: the defaults of the table, and this user's folders.
     pub fn defaults(environment: &Environment) -> Self {
         let folders = Folders::of(environment);
-        let proxy_fault = proxy::fault(environment);
-        let mut settings = Self { cache_dir: folders.cache, state_dir: folders.state, proxy_fault, ..Self::default() };
+        let web_fault = web::fault(environment);
+        let mut settings = Self { cache_dir: folders.cache, state_dir: folders.state, web_fault, ..Self::default() };
         for row in SETTINGS {
             // A test reads every default of the table.
             let _ = row.fall_back(&mut settings, environment);

@@ -24,11 +24,14 @@ use std::sync::{Arc, OnceLock};
 use reqwest::Client;
 
 use crate::clock::Clock;
+use crate::config::WebFault;
 use crate::generate::{Generating, Generator, OnText, Prompt};
 
 /// Asks models over HTTP. Its clients are made when they are first needed.
 pub struct Providers {
     clock: Arc<dyn Clock>,
+    /// What is wrong with the proxy or the certificates that the environment names.
+    fault: Option<WebFault>,
     /// For addresses on this machine and in private networks, which no proxy reaches.
     local: OnceLock<Result<Client, String>>,
     remote: OnceLock<Result<Client, String>>,
@@ -36,8 +39,8 @@ pub struct Providers {
 
 impl Providers {
     /// Nothing is opened yet.
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, local: OnceLock::new(), remote: OnceLock::new() }
+    pub fn new(clock: Arc<dyn Clock>, fault: Option<WebFault>) -> Self {
+        Self { clock, fault, local: OnceLock::new(), remote: OnceLock::new() }
     }
 }
 

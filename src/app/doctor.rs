@@ -16,7 +16,7 @@ use crate::app::guide::untold;
 use crate::app::{App, Error, Servers, list_models};
 use crate::clock::Clock;
 use crate::config::{
-    Environment, ProxyFault, ServerSpec, ServersFile, ServersPlace, Settings, SettingsError, TokenKind, Transport,
+    Environment, ServerSpec, ServersFile, ServersPlace, Settings, SettingsError, TokenKind, Transport,
 };
 use crate::names::{counted, few, grouped, quoted, shown, words};
 use crate::source::{Ask, Probe};
@@ -254,8 +254,9 @@ fn of_clock(probe: &Probe, now: DateTime<Utc>) -> Check {
 }
 
 fn of_proxy(settings: &Settings) -> Check {
-    if let Some(fault) = &settings.proxy_fault {
-        return Check::of("proxy", Standing::Wrong, fault.to_string()).fix(ProxyFault::HINT);
+    if let Some(fault) = &settings.web_fault {
+        let what = if fault.is_of_certificates() { "certificates" } else { "proxy" };
+        return Check::of(what, Standing::Wrong, fault.to_string()).fix(fault.hint());
     }
     match proxy_of(&settings.api_url) {
         Some(proxy) => Check::of("proxy", Standing::Good, format!("GitHub is asked through {}", shown(&proxy, 200))),

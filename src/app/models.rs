@@ -88,7 +88,7 @@ pub fn list_models(settings: &Settings) -> Vec<ModelRow> {
 /// # Errors
 /// When there is no such model, or it gives no answer.
 pub async fn check_model(settings: &Settings, clock: Arc<dyn Clock>, name: &str) -> Result<ModelTrial, Error> {
-    let providers = Arc::new(Providers::new(clock.clone()));
+    let providers = Arc::new(Providers::new(clock.clone(), settings.web_fault.clone()));
     let models = Models::of(settings, providers.clone(), clock.clone());
     let mut choice = ModelChoice { usual: Some(name.to_owned()), ..ModelChoice::default() };
     if let Some((name, near)) = models.lack(&choice) {

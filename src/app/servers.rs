@@ -77,8 +77,8 @@ impl Servers {
             Some(place) => ServersFile::load(place, environment).map_err(|error| unusable(&error))?,
             None => ServersFile::default(),
         };
-        let (cache, proxy_fault) = (Some(settings.cache_dir.clone()), settings.proxy_fault.clone());
-        let surroundings = Surroundings { guard: program, cache, proxy_fault, clock };
+        let (cache, web_fault) = (Some(settings.cache_dir.clone()), settings.web_fault.clone());
+        let surroundings = Surroundings { guard: program, cache, web_fault, clock };
         let (notices, troubles) = (Arc::from(file.notices.as_slice()), file.troubles());
         let unreadable = file.unreadable.clone();
         let registry = Arc::new(Registry::new(file, surroundings));

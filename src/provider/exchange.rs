@@ -145,6 +145,11 @@ impl Providers {
 
     fn client(&self, spec: &ModelSpec) -> Result<&Client, Trouble> {
         let encrypted = spec.base_url.starts_with("https:");
+        if let Some(fault) =
+            self.fault.as_ref().filter(|fault| encrypted && (!spec.local || fault.is_of_certificates()))
+        {
+            return Err(Trouble::new(TroubleKind::Odd, format!("it was not asked: {fault}; {}", fault.hint())));
+        }
         let place = if spec.local { &self.local } else { &self.remote };
         let made = place.get_or_init(|| {
             let make = || {

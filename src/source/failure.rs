@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 
 use crate::cache::Failure;
 use crate::code::Code;
-use crate::config::ProxyFault;
+use crate::config::WebFault;
 use crate::names::CatalogPath;
 use crate::source::refusal::Refusal;
 use crate::web::WebTrouble;
@@ -140,13 +140,13 @@ pub enum SourceError {
         /// How often it was tried.
         tries: u32,
     },
-    /// The proxy that the environment names can't be one.
+    /// The proxy or the certificates that the environment names can't be used.
     #[error("{what} was not asked for: {fault}")]
-    BadProxy {
+    WebFault {
         /// What was wanted.
         what: String,
         /// What is wrong with it.
-        fault: ProxyFault,
+        fault: WebFault,
     },
     /// It was not asked for, because that would not be safe or cannot be done.
     #[error("{what} was not asked for: {reason}")]
@@ -279,7 +279,7 @@ impl SourceError {
             Self::NotRead { .. } | Self::Unreadable { .. } => Code::ValidationError,
             Self::NotAFolder { .. }
             | Self::BadSource { .. }
-            | Self::BadProxy { .. }
+            | Self::WebFault { .. }
             | Self::NotAsked { .. }
             | Self::NoSuchFile { .. } => Code::InvalidRequest,
         }
@@ -289,7 +289,7 @@ impl SourceError {
     pub(super) fn lasts(&self) -> bool {
         match self {
             Self::Network { trouble, .. } => trouble.lasts(),
-            Self::NotAsked { .. } | Self::BadProxy { .. } | Self::BadRedirect { .. } => true,
+            Self::NotAsked { .. } | Self::WebFault { .. } | Self::BadRedirect { .. } => true,
             _ => false,
         }
     }

@@ -21,7 +21,7 @@ use super::trouble::{Unreachable, failure};
 use crate::cache::Folder;
 use crate::clock::Clock;
 use crate::code::Code;
-use crate::config::{BrokenEntry, ProxyFault, READ_ONLY, ServersFile};
+use crate::config::{BrokenEntry, READ_ONLY, ServersFile, WebFault};
 use crate::execute::{Calling, OnToolProgress, ToolFailure, Tools};
 use crate::lock::lock;
 use crate::model::{KnownServer, ServerStanding, ToolCall, Toolbox};
@@ -38,7 +38,7 @@ pub struct Surroundings {
     /// Where lists of tools are kept; `None` for nowhere.
     pub cache: Option<PathBuf>,
     /// What is wrong with the proxy that the environment names: nothing is asked by https then.
-    pub proxy_fault: Option<ProxyFault>,
+    pub web_fault: Option<WebFault>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
 }
@@ -87,10 +87,10 @@ pub struct UnfitPattern {
 impl Registry {
     /// A registry of the servers that are configured.
     pub fn new(file: ServersFile, surroundings: Surroundings) -> Self {
-        let Surroundings { guard, cache, proxy_fault, clock } = surroundings;
+        let Surroundings { guard, cache, web_fault, clock } = surroundings;
         let kept = cache.map(|folder| Folder::at(folder.join(kept::FOLDER), clock.clone()));
         let (revision, changes, closing) = (watch::Sender::new(0), AtomicU64::new(0), AtomicBool::new(false));
-        let world = Arc::new(SharedState { guard, kept, proxy_fault, clock, revision, changes, closing });
+        let world = Arc::new(SharedState { guard, kept, web_fault, clock, revision, changes, closing });
         let server = |(alias, spec): (String, _)| (alias.clone(), Server::new(alias, spec, world.clone()));
         let servers = file.servers.into_iter().map(server).collect();
         let unreadable = file.unreadable.map(|why| why.to_string());

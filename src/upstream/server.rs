@@ -18,7 +18,7 @@ use super::tools::{ToolList, ToolPage, read};
 use super::trouble::Trouble;
 use crate::cache::{Flights, Folder};
 use crate::clock::Clock;
-use crate::config::{ProxyFault, Secret, ServerSpec, Transport};
+use crate::config::{Secret, ServerSpec, Transport, WebFault};
 use crate::lock::lock;
 use crate::model::ServerStanding;
 
@@ -34,7 +34,7 @@ pub(super) const SWITCHED_OFF: &str = "the operator switched it off";
 pub(super) struct SharedState {
     pub(super) guard: Option<PathBuf>,
     pub(super) kept: Option<Folder>,
-    pub(super) proxy_fault: Option<ProxyFault>,
+    pub(super) web_fault: Option<WebFault>,
     pub(super) clock: Arc<dyn Clock>,
     /// Changes with what is known of any tool.
     pub(super) revision: watch::Sender<u64>,
@@ -111,11 +111,10 @@ impl Server {
                 None => trouble,
             });
         }
-        // Nothing is asked directly that somebody meant to go through a proxy.
-        let fault = self.world.proxy_fault.as_ref()?;
-        let through_proxy =
-            matches!(&self.spec.transport, Transport::Http(endpoint) if endpoint.url.starts_with("https:"));
-        through_proxy.then(|| Trouble::lasting(fault.to_string()).hint(ProxyFault::HINT))
+        // Nothing is asked in another way than somebody meant.
+        let fault = self.world.web_fault.as_ref()?;
+        let encrypted = matches!(&self.spec.transport, Transport::Http(endpoint) if endpoint.url.starts_with("https:"));
+        encrypted.then(|| Trouble::lasting(fault.to_string()).hint(fault.hint()))
     }
 
     /// A connection to use. While it is better to wait, only those who `insist` are connected.

@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::Error;
 use crate::catalog::instead_of;
-use crate::config::ProxyFault;
 use crate::names::{RefName, counted, did_you_mean, quoted};
 use crate::source::{Refusal, SourceError};
 use crate::web::WebTrouble;
@@ -88,7 +87,7 @@ impl Error {
                 }
                 made.next(after_trouble(*trouble, host, proxy.as_deref()))
             }
-            SourceError::BadProxy { .. } => made.next(ProxyFault::HINT),
+            SourceError::WebFault { fault, .. } => made.next(fault.hint()),
             SourceError::NotThereYet { .. }
             | SourceError::TimedOut { .. }
             | SourceError::Corrupt { .. } => made.next(after_status(500)),

@@ -22,7 +22,7 @@ use super::lines::BodyLines;
 use super::wire;
 use crate::cache::Lifetime;
 use crate::clock::Clock;
-use crate::config::{Place, ProxyFault, Secret, Settings, token_in};
+use crate::config::{Place, Secret, Settings, WebFault, token_in};
 use crate::lock::lock;
 use crate::source::SourceError;
 use crate::source::redact::clean;
@@ -130,7 +130,7 @@ pub(super) struct GithubClient {
     without_raw: Mutex<Option<Lifetime>>,
     /// The proxy that GitHub is asked through.
     proxy: Option<String>,
-    proxy_fault: Option<ProxyFault>,
+    web_fault: Option<WebFault>,
 }
 
 pub(super) enum Try {
@@ -160,7 +160,7 @@ impl GithubClient {
         let endpoints = Endpoints::of(&settings.api_url)?;
         Ok(Self {
             proxy: (!endpoints.loopback).then(|| proxy_of(endpoints.rest.as_str())).flatten(),
-            proxy_fault: settings.proxy_fault.clone().filter(|_| !endpoints.loopback),
+            web_fault: settings.web_fault.clone().filter(|_| !endpoints.loopback),
             endpoints,
             clock,
             deadline: settings.fetch_deadline,
@@ -393,10 +393,10 @@ impl GithubClient {
         SourceError::TimedOut { what: format!("{}{proxy}", call.what), after }
     }
 
-    /// Nothing is asked directly that somebody meant to go through a proxy.
-    pub(super) fn check_proxy(&self, call: &ApiCall) -> Result<(), SourceError> {
-        match self.proxy_fault.clone() {
-            Some(fault) => Err(SourceError::BadProxy { what: call.what.clone(), fault }),
+    /// Nothing is asked in another way than somebody meant.
+    pub(super) fn check_web(&self, call: &ApiCall) -> Result<(), SourceError> {
+        match self.web_fault.clone() {
+            Some(fault) => Err(SourceError::WebFault { what: call.what.clone(), fault }),
             None => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ const HOPS: usize = 5;
 impl GithubClient {
     /// Sends a call and follows redirects: with the token on GitHub's own ground, without it elsewhere.
     pub(super) async fn send(&self, call: &ApiCall, credential: &Credential, tries: u32) -> Result<Sent, SourceError> {
-        self.check_proxy(call)?;
+        self.check_web(call)?;
         let lines = credential.lines(&self.endpoints)?;
         let mut target = call.target.clone();
         let mut at = match &target {

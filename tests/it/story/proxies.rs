@@ -83,6 +83,29 @@ fn no_external_server_is_asked_past_a_proxy_that_can_t_be_one() {
     assert!(!said.json()["message"].as_str().unwrap().contains("HTTPS_PROXY"), "{said:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn certificates_that_can_t_be_read_are_named_where_they_are_needed() {
+    for (variable, value, why) in [
+        ("SSL_CERT_FILE", "/nowhere/ca.pem", "does not exist"),
+        ("SSL_CERT_FILE", "/", "directory"),
+        ("SSL_CERT_FILE", "/proc/self/status", "no certificate"),
+        ("SSL_CERT_DIR", "/nowhere/certs:/nowhere/more", "does not exist"),
+    ] {
+        let error = behind(variable, value).json();
+        let message = error["message"].as_str().unwrap();
+        let path = value.split(':').next().unwrap();
+        assert_eq!(error["code"], "INVALID_REQUEST", "{message}");
+        assert!(message.contains(&format!("{variable} names {path}, which can't be used: ")), "{message}");
+        assert!(message.contains(why) && error["nextStep"].as_str().unwrap().contains("PEM"), "{error}");
+        // What needs no network needs no certificates.
+        let sandbox = Sandbox::new().variable(variable, value);
+        assert_eq!(sandbox.run(["list", "--source", "examples"]).code, 0);
+    }
+    // A list of folders may name some that are not there.
+    assert_eq!(behind("SSL_CERT_DIR", "/nowhere/certs:/etc").json()["details"]["reason"], "unknown-host");
+}
+
 #[test]
 fn a_name_that_nobody_knows_is_told_as_one() {
     let error = behind("NO_PROXY", "*").json();

@@ -71,10 +71,7 @@ impl Ground {
 
     fn registry_by(&self, servers: &Value, clock: Arc<dyn Clock>, guard: Option<PathBuf>) -> Registry {
         let file = servers_file(&self.folder().join("flowy.servers.json"), servers);
-        Registry::new(
-            file,
-            Surroundings { guard, cache: Some(self.root.path().join("cache")), proxy_fault: None, clock },
-        )
+        Registry::new(file, Surroundings { guard, cache: Some(self.root.path().join("cache")), web_fault: None, clock })
     }
 }
 
