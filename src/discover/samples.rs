@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::{Category, FileProblem, FlowIndex, FlowInput, FlowOutput, FlowRow, IndexRows, TemplateRow, TemplateTitle};
+use super::{
+    Category, FileProblem, FlowIndex, FlowInput, FlowOutput, FlowRow, IndexRows, OverlookedFile, TemplateRow,
+    TemplateTitle,
+};
 use crate::code::Code;
 
 const SUBJECTS: [(&str, &str, &str); 8] = [
@@ -113,7 +116,9 @@ pub(super) fn rows(count: usize) -> IndexRows {
         description: None,
         sort_order: Some(-3),
     }];
-    IndexRows::new(flows(count), templates.collect(), problems, categories)
+    let (path, meant) = ("flow/Tea.json".to_owned(), "flows/Tea.json".to_owned());
+    let overlooked = vec![OverlookedFile { path, meant, doubtful: false }];
+    IndexRows::new(flows(count), templates.collect(), problems, categories).overlooking(overlooked)
 }
 
 pub(super) fn index(count: usize) -> FlowIndex {
