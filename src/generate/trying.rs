@@ -355,7 +355,7 @@ mod tests {
             let known = Trouble { pause: Some(Duration::from_millis(asked)), ..unknown };
             let wait = wait_for(&known, waited, &Draws(drawn));
             prop_assert!(wait >= Duration::from_millis(asked).max(least));
-            prop_assert!(wait <= Duration::from_millis(asked + asked / 20).max(least));
+            prop_assert!(wait <= Duration::from_micros(asked * 1_050).max(least));
         }
     }
 

@@ -149,7 +149,7 @@ pub(super) fn read(
     let mut members = Vec::new();
     let (mut at, mut content) = (section.heading, section.all.clone());
     match &section.block {
-        Some(block) if block.is_settings() && !block.closed => return Err(never_closed(block)),
+        Some(block) if block.is_settings() && !block.closed => return Err(never_closed(text, block)),
         Some(block) if block.is_settings() => {
             members = mapping(SyntaxKind::Yaml, text, block.inside.clone(), duplicates)?;
             at = Span { start: block.inside.start, end: block.inside.end };
@@ -254,9 +254,13 @@ fn wrong_mark(text: &str, block: &scan::Block<'_>, start: usize, of: &str) -> Op
     Some(Note::new(NoteKind::Misspelt, span, message, "mark it `yaml`".to_owned()))
 }
 
-fn never_closed(block: &scan::Block<'_>) -> BadYaml {
+fn never_closed(text: &str, block: &scan::Block<'_>) -> BadYaml {
     let message = "the block of settings that begins here is never closed".to_owned();
-    let hint = "write ``` alone on the line where it ends";
+    let hint = if text.get(block.fence.start..).is_some_and(|line| line.trim_start().starts_with('~')) {
+        "write ~~~ alone on the line where it ends: a block ends with the marks that it begins with"
+    } else {
+        "write ``` alone on the line where it ends"
+    };
     (SyntaxKind::Yaml, YamlProblem { message, hint, span: block.fence })
 }
 

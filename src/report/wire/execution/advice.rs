@@ -204,7 +204,8 @@ fn of_model(first: Option<(usize, &StepError)>) -> &'static str {
         first => {
             let known = OF_MODELS.iter().find(|(codes, _)| first.is_some_and(|(_, error)| codes.contains(&error.code)));
             known.map_or(
-                "fix what the message names, or call flows_execute again; what had finished is in partialResults",
+                "see whether the model's server runs and base_url is right (`flowy models check NAME` tries it), or call \
+                 flows_execute again; what had finished is in partialResults",
                 |(_, help)| help,
             )
         }
