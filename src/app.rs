@@ -81,7 +81,7 @@ pub use diff::{
 };
 pub use doctor::{Check, DoctorRequest, Standing, examine};
 pub use editing::{Explanation, Offer, OfferKind, QuickFix, Replacement, Spot, Troubles, UNSAVED, Workbench};
-pub use examples::EXAMPLES;
+pub use examples::{EXAMPLES, is_example};
 pub use execute::{Caller, Detail, ExecuteRequest, MissingInput, OnEnd, OnStep, Rehearsal};
 pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
 #[cfg(feature = "internals")]

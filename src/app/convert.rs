@@ -70,6 +70,8 @@ pub struct ConvertedPart {
 /// What became of a conversion.
 #[derive(Debug, Clone, Default)]
 pub struct Conversion {
+    /// The folder that the results were wanted in, where that is not their sources' catalog.
+    pub out: Option<PathBuf>,
     /// What was written.
     pub parts: Vec<ConvertedPart>,
     /// Files left out that no longer find what they name, in words.
@@ -113,7 +115,7 @@ pub async fn convert(
         Some(path) => Some(read_json(&environment.current_folder().join(path), path, settings)?),
         None => None,
     };
-    let mut conversion = Conversion::default();
+    let mut conversion = Conversion { out: request.out.clone(), ..Conversion::default() };
     let mut writes: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     let mut sources: Vec<PathBuf> = Vec::new();
     for place in places(request, settings, environment, clock).await? {

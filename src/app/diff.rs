@@ -33,7 +33,9 @@ pub struct Difference {
     pub to: String,
     /// The flows that are not the same, by name.
     pub flows: Vec<FlowDifference>,
-    /// The tests of the later state that fail in one of the two.
+    /// The files that can't be read in the later state, and were not there or readable in the earlier one.
+    pub unreadable: Vec<String>,
+    /// The tests of the later state that fail in at least one of the two.
     pub tests: Vec<TestChange>,
     /// How many tests there are.
     pub tests_run: usize,
@@ -176,9 +178,19 @@ pub async fn diff(
     let tests_broken = broken.into_iter().map(|file| file.file).collect();
     let before = app_for_tests(from, settings, clock.clone())?;
     let after = app_for_tests(to, settings, clock)?;
-    let flows = compare(&flows(&before).await?, &flows(&after).await?);
+    let (earlier, later) = (flows(&before).await?, flows(&after).await?);
+    let flows = compare(&earlier, &later);
+    let unreadable = later.broken.difference(&earlier.broken).cloned().collect();
     let changed = in_both(&before, &after, &tests).await?;
-    Ok(Difference { from: words.0, to: words.1, flows, tests: changed, tests_run: tests.len(), tests_broken })
+    Ok(Difference {
+        from: words.0,
+        to: words.1,
+        flows,
+        unreadable,
+        tests: changed,
+        tests_run: tests.len(),
+        tests_broken,
+    })
 }
 
 /// A state in words; a folder as it was `given`.

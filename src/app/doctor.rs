@@ -38,6 +38,8 @@ words! {
     pub enum Standing {
         /// As it should be.
         Good = "good",
+        /// Not there, and nothing needs it.
+        Absent = "absent",
         /// Worth knowing; nothing is kept from working.
         Note = "note",
         /// Something doesn't work.

@@ -48,3 +48,9 @@ examples![
     "templates/Ticket_Reply.md",
     "templates/Ticket_Triage.md",
 ];
+
+/// Whether the example catalog has a flow of that name.
+pub fn is_example(name: &str) -> bool {
+    let flows = EXAMPLES.iter().filter(|(path, _)| path.starts_with("flows/"));
+    flows.map(|(path, _)| crate::names::file_stem(path)).any(|stem| stem == name)
+}

@@ -26,6 +26,7 @@ use crate::lock::lock;
 use crate::model::{Cost, Generated};
 use crate::run::{Guided, GuidedState, Status};
 use crate::store::{CountedUsage, FlowTotals, ListingTotals, ModelCount, ModelTotals, Store, UsageSpan, day_of};
+use crate::tokens::estimate;
 
 use ledger::Ledger;
 
@@ -50,6 +51,14 @@ pub struct ListingCost {
     pub took: Duration,
     /// How many deprecated arguments it was given.
     pub deprecated: usize,
+}
+
+impl ListingCost {
+    /// The same, of a reply that was written as a text.
+    #[must_use]
+    pub fn written(self, text: &str) -> Self {
+        Self { characters: text.chars().count(), tokens: estimate(text), ..self }
+    }
 }
 
 /// Which statistics are wanted.

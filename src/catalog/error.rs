@@ -182,7 +182,9 @@ fn refusal(flow: &str, findings: &[Finding]) -> String {
     let Some(worst) = errors.iter().find(|finding| finding.code == code).or(errors.first()) else {
         return format!("flow {} can't be executed", quoted(flow));
     };
-    let more = if errors.len() > 1 { format!(" (and {} more)", errors.len() - 1) } else { String::new() };
+    // All of them, as listings count them: also those that reach a step alone.
+    let all = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    let more = if all > 1 { format!(" (and {} more)", all - 1) } else { String::new() };
     let at = worst.position;
     let place = format!("{} line {}, column {}", worst.file, at.line, at.column);
     format!("flow {}: {} ({place}){more}", quoted(flow), worst.message)

@@ -37,7 +37,8 @@ use crate::report::files::FILE_KINDS;
     disable_help_subcommand = true,
     max_term_width = 100,
     after_help = "Without --source, the catalog is the current folder if it has flows/, else the built-in examples.\n\n\
-                  Examples:\n  flowy list\n  flowy run Marketing_Strategy --var company=TechCorp --var market=AI --var budget=100K\n  \
+                  Examples:\n  flowy list\n  \
+                  flowy run Marketing_Strategy --source examples\n  \
                   flowy list --source your-name/your-flows\n  flowy config claude-desktop --write\n\n\
                   Exit codes: 0 fine, 1 findings or a failed execution, 2 a command line or setting that can't be understood, 3 a catalog that can't be reached."
 )]
@@ -262,8 +263,9 @@ pub(super) enum Command {
     #[command(
         long_about = "Show how often the catalog's flows are used, how often they succeed, how long they take, and what \
                       models and listings cost.\n\nThe counts are per catalog and include the command line and MCP clients on this \
-                      machine. They never leave it, and --no-usage stops counting. Score and class, by which listings sort, \
-                      always cover all use, whatever --days says.",
+                      machine. They never leave it, and --no-usage stops counting. The score, by which listings sort, is \
+                      between 0 and 1: it grows with uses, successes, speed and recent use, and hot (from 0.80), warm, standard \
+                      and cold name its size. It always covers all use, whatever --days says.",
         after_help = "Examples:\n  flowy stats --days 30\n  flowy stats --flow Marketing_Strategy --json"
     )]
     Stats(UsageArgs),
@@ -318,10 +320,10 @@ pub(super) struct ListArgs {
     /// Only the flow with this name; may be repeated
     #[arg(long = "name", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) names: Vec<String>,
-    /// Only flows whose executions take at most this long on average, in milliseconds
+    /// Only flows that take at most this long on average, in milliseconds, or whose time is not known
     #[arg(long, value_name = "MS")]
     pub(super) max_latency_ms: Option<i64>,
-    /// List at most this many flows; with --query, the default is 10
+    /// List at most this many flows; the default is 10 with --query, and 15 with --mode hot
     #[arg(long, value_name = "COUNT")]
     pub(super) limit: Option<i64>,
     /// Continue after the previous page: the cursor that it printed

@@ -119,6 +119,20 @@ impl From<SettingsError> for Stop {
 /// The exit code, or why there is none.
 pub(super) type Done = Result<u8, Stop>;
 
+/// The command line of this process, to be typed again for what follows a cursor.
+fn further(cursor: &str) -> String {
+    let mut words = vec!["flowy".to_owned()];
+    let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    while let Some(word) = given.next() {
+        if word == "--cursor" {
+            given.next();
+        } else if !word.starts_with("--cursor=") {
+            words.push(human::word(&word));
+        }
+    }
+    format!("{} --cursor {cursor}", words.join(" "))
+}
+
 /// Does what a command asks.
 pub(super) fn dispatch(command: Command, world: &World<'_>, serving: bool) -> Done {
     if !serving {

@@ -67,7 +67,7 @@ const RELEVANT: &[Relevant] = &[
     Relevant { command: "explain", settings: &[], flags: ANSWERING },
     Relevant { command: "convert", settings: &[Reading, All], flags: ANSWERING },
     Relevant { command: "import", settings: &[Reading, All], flags: ANSWERING },
-    Relevant { command: "graph", settings: &[Source, Catalog, Reading, CacheFolder, All], flags: READING },
+    Relevant { command: "graph", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
     // A schema is JSON anyway.
     Relevant {
         command: "schema",

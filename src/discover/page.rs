@@ -47,7 +47,7 @@ pub enum DiscoverError {
         fault: QueryFault,
     },
     /// A number of names that [`Mode::Full`] does not take.
-    #[error("mode full is about 1 to {MOST_NAMES} flows, and {given} are named")]
+    #[error("mode full shows 1 to {MOST_NAMES} flows by their names, and {given} are named")]
     InvalidNames {
         /// How many were given.
         given: usize,

@@ -10,6 +10,8 @@ use crate::names::words;
 /// How many classes of times there are.
 pub const BUCKETS: usize = 32;
 
+/// Of so many times the slowest one is among the slowest 5 of a hundred.
+const FEW: u64 = 20;
 /// Uses that count as many, so that more make no difference.
 const MANY_USES: f64 = 10_000.0;
 /// An average from which on a flow gains nothing by being fast, in milliseconds.
@@ -87,9 +89,14 @@ impl Usage {
     }
 
     /// What 95 of a hundred uses stay within, estimated from the classes of times; none where no
-    /// time is known. Of one use alone the time itself is known.
+    /// time is known. Of one use alone the time itself is known, and of a few it is that of the
+    /// slowest, which is at least the average.
     pub fn p95(&self) -> Option<Duration> {
-        if self.timed == 1 { self.average() } else { self.times.percentile(95) }
+        if self.timed == 1 {
+            return self.average();
+        }
+        let least = self.average().filter(|_| self.timed < FEW).unwrap_or_default();
+        Some(self.times.percentile(95)?.max(least))
     }
 }
 
@@ -224,6 +231,12 @@ mod tests {
         assert!(p95 >= Duration::from_micros(64 << 3) && p95 <= Duration::from_micros(64 << 4), "{p95:?}");
         let once = Usage { timed: 1, took: Duration::from_millis(3), ..usage };
         assert_eq!(once.p95(), Some(Duration::from_millis(3)));
+        let twice = |micros: u64| {
+            let mut twice = Usage { timed: 2, took: Duration::from_micros(2 * micros), ..Usage::default() };
+            twice.times.add(Times::class(Duration::from_micros(micros)), 2);
+            twice
+        };
+        assert!((1..200).all(|micros| twice(micros).p95() >= twice(micros).average()));
         let mut endless = Times::default();
         endless.add(BUCKETS + 7, 1);
         assert_eq!(endless.percentile(95), Some(Duration::from_micros(64 << 30)));

@@ -92,7 +92,7 @@ pub struct CategoryEntry {
     pub flow_count: usize,
     /// From how many sources they come.
     pub source_count: usize,
-    /// The flows with the highest score, at most two.
+    /// The flows with the highest score of those that were ever used, at most two.
     pub popular_flows: Vec<String>,
 }
 
@@ -312,7 +312,12 @@ pub(super) fn categories(
             ),
             flow_count: rows.len(),
             source_count: 1,
-            popular_flows: rows.iter().take(POPULAR).filter_map(|row| Some(keys.get(*row)?.name.clone())).collect(),
+            popular_flows: rows
+                .iter()
+                .filter_map(|row| Some(keys.get(*row)?.name.clone()))
+                .filter(|name| figures.of(name).uses > 0)
+                .take(POPULAR)
+                .collect(),
             category: category.map(str::to_owned),
         };
         let order = said.and_then(|said| said.sort_order).unwrap_or(i64::MAX);

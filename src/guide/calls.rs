@@ -88,7 +88,7 @@ impl Story {
     fn open(&self, ticket: &Ticket) -> Result<&Handed, GuideError> {
         match self.guided.fate(ticket) {
             None => Err(GuideError::UnknownTicket { state: self.guided.state() }),
-            Some(Fate::Void) => Err(GuideError::Cancelled),
+            Some(Fate::Void { .. }) => Err(GuideError::Cancelled),
             Some(Fate::Replaced { step }) => Err(GuideError::Replaced { step: self.step_id(step) }),
             Some(Fate::Closed { step, .. }) => {
                 Err(GuideError::AlreadyCompleted { step: self.step_id(step), state: self.guided.state() })

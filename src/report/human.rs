@@ -33,7 +33,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::app::Error;
 use crate::names::{counted as count, few, grouped, unprintable};
-use crate::run::{Counts, Refusal};
+use crate::run::{Guided, Refusal};
 
 pub use changes::{differences, laid_out, mended};
 pub use convert::conversion;
@@ -47,10 +47,10 @@ pub use flow::shown;
 pub(in crate::report) use flow::{input, to_run};
 pub use guided::{asking, executions, executions_notes, guided, pruned, tallies};
 pub use guiding::{given, guided_end, open_step, step_in_full};
-pub use listing::{exposed, listing, listing_notes, origin_notes};
-pub use missing::missing;
+pub use listing::{exposed, listing, listing_notes, no_match, origin_notes};
+pub use missing::{missing, word};
 pub use models::{model_trial, models, models_notes};
-pub use new::{created, question, question_again};
+pub use new::{before_questions, created, question, question_again};
 pub use rules::{rule, rules};
 pub use servers::{server_tools, server_tools_notes, servers, servers_notes};
 pub use setup::client_setup;
@@ -206,9 +206,13 @@ fn cut_to(text: &str, columns: usize) -> String {
         taken += c.width().unwrap_or(0);
         taken < columns
     };
-    let kept: String = text.chars().take_while(fits).collect();
-    let kept = kept.trim_end().trim_end_matches('.');
-    format!("{}…", kept.trim_end())
+    let mut kept: String = text.chars().take_while(fits).collect();
+    let in_a_word = !text.chars().nth(kept.chars().count()).is_some_and(char::is_whitespace);
+    // A word that fills half of the room, or all of it, is cut.
+    if let Some(end) = kept.trim_end().rfind(' ').filter(|end| in_a_word && *end > kept.len() / 2) {
+        kept.truncate(end);
+    }
+    format!("{}…", kept.trim_end().trim_end_matches(['.', ',', ';', ':']))
 }
 
 /// A next step speaks of tools; here commands do the same.
@@ -217,8 +221,8 @@ fn for_commands(step: &str) -> String {
         (
             "Those of flows_execute that call tools are stored, as a rule for 30 days, and others are kept for an hour, \
              the newest 100, in the process that did them; those of flows_begin are stored until they are pruned",
-            "Guided ones are stored until they are pruned, direct ones that call tools for 30 days; others can be \
-             shown only by the client that began them, for an hour",
+            "Guided executions are stored until they are pruned, and direct ones that call tools or ask models for 30 \
+             days; no others are stored",
         ),
         ("flows_status without executionId lists the executions there are", "`flowy executions list` lists them"),
         ("call flows_list to", "run `flowy list` to"),
@@ -268,7 +272,13 @@ fn for_commands(step: &str) -> String {
         ("`names` leaves out", "--name leaves out"),
         ("leave `ref` out", "leave --ref out"),
     ];
-    WORDS.iter().fold(step.to_owned(), |text, (tool, command)| text.replace(tool, command))
+    let mut text = WORDS.iter().fold(step.to_owned(), |text, (tool, command)| text.replace(tool, command));
+    // The flow that a tool is to be called with is a word of the command.
+    while let Some((before, rest)) = text.split_once("NAME`, flowName \"") {
+        let Some((name, after)) = rest.split_once('"') else { break };
+        text = format!("{before}{}`{after}", missing::word(name));
+    }
+    text
 }
 
 /// How long ago something was, in seconds, as people say it.
@@ -282,12 +292,13 @@ fn age(seconds: u64) -> String {
     }
 }
 
-/// How many steps ended how: the same words wherever they are counted.
-pub(in crate::report) fn counted(counts: Counts) -> String {
+/// How many steps of an execution ended how: the same words wherever they are counted.
+pub(in crate::report) fn counted(guided: &Guided) -> String {
+    let (counts, left_are) = (guided.counts(), if guided.cancelled().is_some() { "not done" } else { "to go" });
     let skipped = counts.skipped + counts.omitted;
     let failed = counts.ended.saturating_sub(counts.done + skipped);
     let left = counts.steps.saturating_sub(counts.ended);
-    let parts = [(counts.done, "done"), (failed, "failed"), (skipped, "skipped"), (left, "to go")];
+    let parts = [(counts.done, "done"), (failed, "failed"), (skipped, "skipped"), (left, left_are)];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
     parts.collect::<Vec<_>>().join(" · ")
 }

@@ -106,7 +106,7 @@ fn reason(guided: &Guided) -> Option<String> {
 
 /// How many steps ended how, as a bar of a segment for each kind, and in words.
 fn bars(page: &mut String, guided: &Guided) {
-    let counts = guided.run().counts();
+    let counts = guided.counts();
     let skipped = counts.skipped + counts.omitted;
     let failed = counts.ended.saturating_sub(counts.done + skipped);
     page.push_str("<p class=\"bar\" aria-hidden=\"true\">");
@@ -116,7 +116,7 @@ fn bars(page: &mut String, guided: &Guided) {
             let _ = write!(page, "<span class=\"{class}\" style=\"flex-grow:{number}\"></span>");
         }
     }
-    let _ = writeln!(page, "</p>\n<p class=\"counts\">{}</p>", human::counted(counts));
+    let _ = writeln!(page, "</p>\n<p class=\"counts\">{}</p>", human::counted(guided));
 }
 
 /// What stands first for a reader: the result, or what a person is to answer.
@@ -143,6 +143,11 @@ fn standing(guided: &Guided, step: usize) -> &'static str {
     let asks = guided.tool_at_work().filter(|at_work| at_work.step == step && at_work.asks.is_some());
     if asks.is_some() {
         return GuidedState::AwaitingHuman.word();
+    }
+    match guided.stopped(step) {
+        Some(true) => return GuidedState::Cancelled.word(),
+        Some(false) => return "not_begun",
+        None => {}
     }
     let open = guided.handed().filter(|handed| handed.step == step);
     if open.is_some_and(|handed| handed.asks.is_some()) {
@@ -193,11 +198,28 @@ fn overview(page: &mut String, story: &Story) {
             step + 1,
             HtmlText(&guided.role(step).map_or_else(|| call_of(guided, step), |role| role.name.clone())),
             word_of(state),
-            closing.map(|closing| closing.attempt.to_string()).unwrap_or_default(),
+            attempts(story, step).map(|number| number.to_string()).unwrap_or_default(),
             closing.map(|closing| closing.at).or_else(|| ended_at(guided, step)).map(time).unwrap_or_default(),
         );
     }
     page.push_str("</tbody>\n</table>\n");
+}
+
+/// How often a step was tried: outputs that were handed in, or calls that were made.
+fn attempts(story: &Story, step: usize) -> Option<u32> {
+    let guided = &story.guided;
+    let (mut calls, mut refused) = (0, 0);
+    for entry in &story.entries {
+        if let Moment::ToolEnded { step: of, end } | Moment::StepEnded { step: of, end } = &entry.moment
+            && *of == step
+        {
+            calls = end.calls;
+        }
+        if let Moment::Breached { ticket, .. } = &entry.moment {
+            refused += u32::from(guided.step_of(ticket) == Some(step));
+        }
+    }
+    guided.closing(step).map(|closing| closing.attempt).or([calls, refused].into_iter().find(|number| *number > 0))
 }
 
 /// A state in words: a step that is left out was skipped, whatever the reason.

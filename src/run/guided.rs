@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::code::Code;
 use crate::model::{Contract, Persona};
 use crate::plan::{Rendering, Work};
-use crate::run::{EscalationId, Event, OnFailure, Run, Status, StepError, Ticket, Timing, Warning};
+use crate::run::{Counts, EscalationId, Event, OnFailure, Run, State, Status, StepError, Ticket, Timing, Warning};
 
 pub use log::{Beginning, Entry, Misfit, Moment, Outcome, Rules, StoredEnd, Way};
 use output::reason_of;
@@ -231,7 +231,7 @@ impl Guided {
         self.at_work.clear();
         self.driver = None;
         if let Some(handed) = self.handed.take() {
-            self.tickets.insert(handed.ticket, Fate::Void);
+            self.tickets.insert(handed.ticket, Fate::Void { step: handed.step });
         }
         let error = StepError::new(Code::Cancelled, "the execution was cancelled");
         self.run.apply(Event::Stopped { error, at });
@@ -351,13 +351,11 @@ impl Guided {
         self.tickets.get(ticket).copied()
     }
 
-    /// The step that a ticket is or was for; none where there never was such a one, or the whole was
-    /// cancelled under it.
+    /// The step that a ticket is or was for; none where there never was such a one.
     pub fn step_of(&self, ticket: &Ticket) -> Option<usize> {
         match self.fate(ticket)? {
-            Fate::Closed { step, .. } | Fate::Replaced { step } => Some(step),
+            Fate::Closed { step, .. } | Fate::Replaced { step } | Fate::Void { step } => Some(step),
             Fate::Open => self.handed.as_ref().map(|handed| handed.step),
-            Fate::Void => None,
         }
     }
 
@@ -393,6 +391,34 @@ impl Guided {
             Some(_) => self.closings.iter().flatten().count() + self.broken.len() + self.tools_ended,
             None => self.run.counts().ended,
         }
+    }
+
+    /// Whether a step came to no end of its own because the execution was cancelled, and if so, whether it had its
+    /// turn before.
+    pub fn stopped(&self, step: usize) -> Option<bool> {
+        self.cancelled.as_ref()?;
+        match self.run.state(step)? {
+            State::Failed { error, .. } => (error.code == Code::Cancelled).then_some(true),
+            State::Skipped { because } if *because != step => self.stopped(*because).map(|_| false),
+            State::Waiting
+            | State::Ready
+            | State::Running
+            | State::Done { .. }
+            | State::Skipped { .. }
+            | State::Omitted { .. } => None,
+        }
+    }
+
+    /// How many steps ended by themselves, and how: those that a cancellation stopped did not.
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.run.counts();
+        for (step, of) in self.run.plan().steps().iter().enumerate() {
+            if let Some(had_its_turn) = self.stopped(step).filter(|_| !matches!(of.work, Work::Gather(_))) {
+                counts.ended -= 1;
+                counts.skipped -= usize::from(!had_its_turn);
+            }
+        }
+        counts
     }
 
     /// That it was cancelled, where it was.

@@ -89,7 +89,7 @@ fn of_client(
     let text = match fs::read(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return check(Standing::Good, format!("not set up ({name} is not there)"));
+            return check(Standing::Absent, format!("not set up ({name} is not there)"));
         }
         Err(error) => return check(Standing::Wrong, format!("{name} can't be read: {}", system_says(&error))),
     };

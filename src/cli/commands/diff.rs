@@ -16,5 +16,5 @@ pub(super) fn diff(args: &DiffArgs, world: &World<'_>) -> Done {
     } else {
         world.printer.out(&human::difference(&found));
     }
-    Ok(u8::from(args.exit_code && !found.flows.is_empty()))
+    Ok(u8::from(args.exit_code && !(found.flows.is_empty() && found.unreadable.is_empty())))
 }

@@ -28,7 +28,8 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
                 return Err((*error).into());
             }
             if world.answer(|| wire::status(&answer), |look| human::executions(&answer, world.clock.now(), look)) {
-                printer.note(&human::executions_notes(&answer, args.flow.is_some() || !args.states.is_empty()));
+                let filtered = args.flow.is_some() || !args.states.is_empty();
+                printer.note(&human::executions_notes(&answer, filtered, &super::further));
             }
         }
         ExecutionsCommand::Show(args) => {
@@ -46,11 +47,13 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             printer.json(&wire::exported(&story));
         }
         ExecutionsCommand::Cancel(args) => {
+            let before = reading(world, app.story(&args.id)).is_ok_and(|story| story.guided.cancelled().is_some());
             let turn = reading(world, app.cancel(&args.id, args.reason.as_deref()))?;
             if json {
                 printer.json(&wire::turn(&turn));
             } else {
-                printer.note(&format!("cancelled {}", turn.guided.beginning().id));
+                let id = &turn.guided.beginning().id;
+                printer.note(&if before { format!("{id} was cancelled before") } else { format!("cancelled {id}") });
             }
         }
         ExecutionsCommand::Prune(args) => {

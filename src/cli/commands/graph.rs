@@ -13,7 +13,7 @@ use crate::report::draw::{self, Ran, RanError};
 
 /// Prints the picture; also of a flow that can't be executed.
 pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
-    let app = crate::cli::open(world)?;
+    let (app, _servers) = crate::cli::open_with_servers(world)?;
     let request = GraphRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let (prepared, origin) = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
     world.warn_of(&origin);

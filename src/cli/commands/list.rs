@@ -48,8 +48,9 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
         return Ok(0);
     }
     let text = human::listing(&listing, printer.out_look());
+    printer.note(&human::no_match(&listing));
     printer.out(&text);
-    printer.note(&human::listing_notes(&listing, &app.describe(), printer.err_look()));
+    printer.note(&human::listing_notes(&listing, &app.describe(), &super::further, printer.err_look()));
     printer.note(&human::exposed(&exposed, printer.err_look()));
     for why in exposed.refused.iter() {
         printer.note(&human::warning(&why.to_string(), printer.err_look()));
@@ -59,13 +60,14 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
 }
 
 fn count(app: &App, listing: &Listing, text: &str, begun: Duration) {
-    app.count_listing(&ListingCost {
+    let cost = ListingCost {
         mode: listing.page.mode,
         entries: listing.page.returned,
-        characters: text.chars().count(),
-        tokens: listing.page.estimated_tokens,
+        characters: 0,
+        tokens: 0,
         took: app.clock().reading().saturating_sub(begun),
         deprecated: 0,
-    });
+    };
+    app.count_listing(&cost.written(text));
     finish_counting(app);
 }

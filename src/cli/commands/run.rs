@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
     App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, ModelChoice, OnEnd, OnFailure, OnPiece,
-    Outcome, ResumeRequest, Resumed, Servers, Story, StreamPiece, read_values,
+    Outcome, ResumeRequest, Resumed, Servers, Story, StreamPiece, is_example, read_values,
 };
 use crate::cli::args::RunArgs;
 use crate::cli::printer::Streamed;
@@ -57,7 +57,19 @@ pub(super) fn ask_for_missing(app: &App, request: &mut ExecuteRequest, world: &W
     let missing = wait_with(&progress, app.missing_inputs(request))?;
     drop(progress);
     let look = world.printer.err_look();
-    for input in missing.unwrap_or_default() {
+    let missing = missing.unwrap_or_default();
+    if !missing.is_empty() {
+        let inputs = InputsRequest { name: request.flow.clone(), git_ref: None, refresh: false };
+        let (prepared, _) = super::wait(world, "reading the flow", app.inputs(&inputs))??;
+        let sets = prepared.plan.as_ref().map(|plan| plan.sets()).unwrap_or_default();
+        match request.variables.get("_variableSet") {
+            // It is refused before anybody is asked in vain.
+            Some(set) if !sets.iter().any(|known| Some(known.as_str()) == set.as_str()) => return Ok(()),
+            Some(_) => {}
+            None => world.printer.note(&human::before_questions(sets, look)),
+        }
+    }
+    for input in missing {
         let mut question = human::question(&input, look);
         let value = loop {
             let Some(typed) = world.printer.ask(&question) else { return Ok(()) };
@@ -93,6 +105,8 @@ enum Wanted<'a> {
     New(&'a ExecuteRequest),
     /// An execution that was interrupted.
     Again(&'a ResumeRequest),
+    /// What came of one that had ended.
+    Ended(&'a ResumeRequest),
 }
 
 /// Goes on with a direct execution that was interrupted.
@@ -108,7 +122,12 @@ fn resume(id: &str, args: &RunArgs, world: &World<'_>) -> Done {
     }
     let answers = args.answer.as_ref().map(|answer| read_values(answer).unwrap_or_else(|_| answer.clone().into()));
     let request = ResumeRequest { execution: id, escalation: None, answers };
-    let done = carry_out((&app, &servers), Wanted::Again(&request), args, world);
+    let ended = story.guided.state().ended();
+    if ended {
+        world.printer.note(&format!("execution {} had ended before; nothing is done again", request.execution));
+    }
+    let wanted = if ended { Wanted::Ended(&request) } else { Wanted::Again(&request) };
+    let done = carry_out((&app, &servers), wanted, args, world);
     super::finish_counting(&app);
     done
 }
@@ -161,7 +180,7 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
         let execution = async {
             match wanted {
                 Wanted::New(request) => app.execute(request.clone(), &caller).await.map(Resumed::Direct),
-                Wanted::Again(request) => app.resume(request, None, &caller).await,
+                Wanted::Again(request) | Wanted::Ended(request) => app.resume(request, None, &caller).await,
             }
         };
         tokio::pin!(execution);
@@ -187,7 +206,14 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
             return Err(error.into());
         }
     };
-    let told = if seen { std::mem::take(&mut *lock(&told)) } else { BTreeSet::new() };
+    let told = match (wanted, &outcome) {
+        // Nothing was done now that a line could tell of.
+        (Wanted::Ended(_), Outcome::Finished { finished: Finished::Ran(recorded), .. }) => {
+            (0..recorded.executed.run.plan().steps().len()).collect()
+        }
+        _ if seen => std::mem::take(&mut *lock(&told)),
+        _ => BTreeSet::new(),
+    };
     tell(&outcome, (servers, streamed.as_deref()), &told, args, world)
 }
 
@@ -305,6 +331,10 @@ pub(super) fn tell_why(
         Some(plan) => {
             let source = world.everywhere.settings.0.value("--source");
             world.printer.missing(|look| human::missing(error, plan, (command, variables, source), look));
+        }
+        None if error.code == Code::FlowNotFound && is_example(flow) => {
+            let next = format!("{} is a built-in example: add --source examples", crate::names::quoted(flow));
+            world.printer.error(&Error::clone(error).next(next));
         }
         None => world.printer.error(error),
     }

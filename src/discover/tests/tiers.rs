@@ -81,7 +81,7 @@ fn categories_come_in_their_order_with_the_most_used_of_their_flows() {
             "description": "",
             "flowCount": 3,
             "sourceCount": 1,
-            "popularFlows": ["lead_followup_00011", "lead_followup_00003"],
+            "popularFlows": ["lead_followup_00011"],
         })
     );
     let rest: Vec<&str> = all[1..].iter().map(|entry| entry["category"].as_str().unwrap()).collect();

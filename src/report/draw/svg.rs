@@ -80,7 +80,9 @@ impl Picture<'_> {
     /// A drawing as SVG.
     pub(super) fn drawn(&self, drawing: &Drawing, how: Use) -> String {
         let alone = how == Use::Alone;
-        let waves = if drawing.waves.len() > 1 { WAVES } else { 0.0 };
+        // Without an order there are no waves.
+        let in_waves = drawing.waves.len() > 1 && self.plan.is_some();
+        let waves = if in_waves { WAVES } else { 0.0 };
         let notes: Vec<Note> = if alone { self.findings.iter().map(Note::of).collect() } else { Vec::new() };
         let key = if alone { key(drawing) } else { Vec::new() };
         let name = shown(self.flow.name.as_str(), LONGEST_LABEL);
@@ -112,7 +114,7 @@ impl Picture<'_> {
                 HtmlText(&facts)
             );
         }
-        if drawing.waves.len() > 1 {
+        if in_waves {
             for wave in &drawing.waves {
                 let (top, tall) = (head + wave.top - 9.0, wave.height + 18.0);
                 let _ = writeln!(
@@ -264,7 +266,7 @@ fn put_card(out: &mut String, card: &Card, how: Use) {
         }
     }
     if let Some(worst) = card.notes.iter().map(|note| note.severity).min() {
-        let sign = if card.notes.len() > 1 { card.notes.len().to_string() } else { "!".to_owned() };
+        let sign = format!("{}", card.notes.len());
         let _ = writeln!(
             out,
             "<circle class=\"{worst}\" cx=\"{0:.1}\" cy=\"2\" r=\"9.5\"/><text class=\"chip\" x=\"{0:.1}\" y=\"6\">{sign}</text>",

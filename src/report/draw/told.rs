@@ -224,7 +224,7 @@ impl Teller<'_> {
         }
         findings(page, self.findings.get(&*node.id).map(Vec::as_slice).unwrap_or_default(), &|_| None);
         match (step, plan) {
-            (Some((number, step)), Some(plan)) => self.step(page, (number, step), plan),
+            (Some((number, step)), Some(plan)) => self.step(page, (number, step), plan, ran.is_some()),
             (None, Some(plan)) => self.still(page, (place, node), plan),
             (_, None) => {}
         }
@@ -265,7 +265,8 @@ impl Teller<'_> {
         }
     }
 
-    fn step(&self, page: &mut String, (number, step): (usize, &Step), plan: &Plan) {
+    /// What a step does; once it `ran`, that tells what became of it.
+    fn step(&self, page: &mut String, (number, step): (usize, &Step), plan: &Plan, ran: bool) {
         let mut facts: Vec<(&str, String)> = Vec::new();
         match &step.work {
             Work::Render(rendering) => facts.extend(of_text(rendering)),
@@ -281,12 +282,14 @@ impl Teller<'_> {
                     Intent::Flow(flow) => facts.push(("flow", flow.clone())),
                     Intent::Text => {}
                 }
-                let _ = writeln!(
-                    page,
-                    "<p class=\"error\">fails when reached: <code>{}</code> {}</p>",
-                    code.word(),
-                    HtmlText(&shown(message, 500))
-                );
+                if !ran {
+                    let _ = writeln!(
+                        page,
+                        "<p class=\"error\">fails when reached: <code>{}</code> {}</p>",
+                        code.word(),
+                        HtmlText(&shown(message, 500))
+                    );
+                }
             }
         }
         if !facts.is_empty() {

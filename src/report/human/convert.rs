@@ -9,7 +9,9 @@ use crate::names::{counted, quoted, shown};
 pub fn conversion(conversion: &Conversion, quiet: bool) -> String {
     let mut text = String::new();
     for part in &conversion.parts {
-        let _ = writeln!(text, "{} → {}", shown(&part.from, 300), shown(&part.to, 300));
+        let to =
+            conversion.out.as_ref().map_or_else(|| part.to.clone(), |out| out.join(&part.to).display().to_string());
+        let _ = writeln!(text, "{} → {}", shown(&part.from, 300), shown(&to, 300));
         if quiet {
             continue;
         }

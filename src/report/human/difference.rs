@@ -18,8 +18,12 @@ const LARGEST_TESTS: usize = 100_000;
 /// Everything that changes, as Markdown.
 pub fn difference(difference: &Difference) -> String {
     let mut text = format!("## Flows: {} → {}\n\n", name(&difference.from), name(&difference.to));
+    if !difference.unreadable.is_empty() {
+        let files = few(difference.unreadable.iter().map(|file| name(file)));
+        let _ = writeln!(text, "**These files can't be read now**: {files}. `flowy validate` says why.\n");
+    }
     if difference.flows.is_empty() {
-        text.push_str("Nothing changes.\n");
+        text.push_str(if difference.unreadable.is_empty() { "Nothing changes.\n" } else { "No other flow changes.\n" });
         return text + &tests(difference);
     }
     let number =
@@ -60,7 +64,7 @@ fn tests(difference: &Difference) -> String {
     if difference.tests.is_empty() {
         return text + "all pass, before and after.\n";
     }
-    let _ = writeln!(text, "{} in one of them.\n", count(difference.tests.len(), "fails", "fail"));
+    let _ = writeln!(text, "{} in at least one of them.\n", count(difference.tests.len(), "fails", "fail"));
     for change in &difference.tests {
         let said = match (&change.before, &change.after.end) {
             (TestEnd::Passed, _) => "passed before and **fails now**",

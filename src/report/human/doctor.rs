@@ -17,6 +17,7 @@ pub fn doctor(checks: &[Check], look: Look) -> String {
     for check in checks {
         let (mark, style) = match check.standing {
             Standing::Good => ("✓", GOOD),
+            Standing::Absent => ("–", FAINT),
             Standing::Note => ("•", DOUBTFUL),
             Standing::Wrong => ("✗", BAD),
             Standing::Unknown => ("?", FAINT),
@@ -25,8 +26,9 @@ pub fn doctor(checks: &[Check], look: Look) -> String {
         let head = format!("{} {}", look.paint(style, mark), look.paint(NAME, &about));
         text.push_str(&hanging(&head, &format!(" {}", shown(&check.found, LINE)), ABOUT + 3, look));
         if let Some(fix) = &check.fix {
-            let head = format!("{}{}", " ".repeat(ABOUT + 3), look.paint(HELP, "fix:"));
-            text.push_str(&hanging(&head, &format!(" {}", shown(fix, LINE)), ABOUT + 8, look));
+            let word = if check.standing == Standing::Wrong { "fix:" } else { "hint:" };
+            let head = format!("{}{}", " ".repeat(ABOUT + 3), look.paint(HELP, word));
+            text.push_str(&hanging(&head, &format!(" {}", shown(fix, LINE)), ABOUT + 4 + word.len(), look));
         }
     }
     let wrong = checks.iter().filter(|check| check.standing == Standing::Wrong).count();

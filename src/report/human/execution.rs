@@ -96,7 +96,12 @@ pub fn execution(
         if wish.told.contains(&number) && !under_it {
             continue;
         }
-        before.push_str(&heading((number, step), run, if texts { 0 } else { widest }, look));
+        // Of a step whose line was shown when it ended, only what it gave is left to tell.
+        before.push_str(&if wish.told.contains(&number) {
+            look.paint(HEADING, &format!("{}:", shown(&step.label, LABEL)))
+        } else {
+            heading((number, step), run, if texts { 0 } else { widest }, look)
+        });
         before.push('\n');
         if texts
             && Some(number) != chosen
@@ -123,7 +128,11 @@ pub fn execution(
         && let Some(step) = plan.step(number)
     {
         let by_model = run.output_of(number).is_some_and(|output| output.generated.is_some());
-        before.push_str(&rule(step, by_model, look));
+        let mut labels = plan.results().iter().filter(|mark| mark.step == Some(number)).map(|mark| &mark.label);
+        let label = wish.result.or(labels.next().filter(|_| labels.next().is_none()).map(String::as_str));
+        let rendered =
+            run.generated().is_empty() && !plan.steps().iter().any(|step| matches!(step.work, Work::Call(_)));
+        before.push_str(&rule(step, label.unwrap_or(&step.label), (by_model, rendered), look));
     }
     let mut after = String::new();
     let labels: Vec<String> = plan.results().iter().map(|mark| quoted(&mark.label)).collect();
@@ -186,7 +195,7 @@ pub fn under_way(run: &Run) -> String {
     let first = labels.next().map(|label| format!(" · {label}")).unwrap_or_default();
     let others = labels.count();
     let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-    format!("{} of {}{first}{others}", counts.ended, counts.steps)
+    format!("{} of {} done{first}{others}", counts.ended, counts.steps)
 }
 
 /// How long the longest label of a plan's steps is, in characters.
@@ -217,13 +226,15 @@ fn short_of(run: &Run) -> String {
 }
 
 /// A line between the steps and the result that says what the result is.
-fn rule(step: &Step, by_model: bool, look: Look) -> String {
+/// Whether a model gave it, and whether all steps were only `rendered`, is what the second pair says.
+fn rule(step: &Step, label: &str, (by_model, rendered): (bool, bool), look: Look) -> String {
     const LEAST: usize = 2;
-    let label = shown(&step.label, LABEL);
+    let label = shown(label, LABEL);
     let what = match &step.work {
         Work::Render(_) if by_model => " the model's answer",
         Work::Render(_) => " a prompt: give it to your model",
         Work::Call(_) => " the tool's answer",
+        Work::Gather(_) if rendered => " a prompt: give it to your model",
         Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => "",
     };
     let taken = LEAST + 2 + label.width() + what.width();

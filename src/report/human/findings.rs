@@ -10,7 +10,7 @@ use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told
 use crate::app::{BaselineNote, CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::{invisible, quoted, shown};
-use crate::validate::{Finding, Severity, mending_of};
+use crate::validate::{Finding, Related, Severity, mending_of};
 
 /// The longest message or hint, in characters.
 const LONGEST: usize = 1_000;
@@ -146,6 +146,9 @@ fn summary(checkup: &Checkup, look: Look) -> String {
     } else {
         let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
         let _ = writeln!(text, "{} in {with} of {}{place}{suppressed}", said.join(", "), count(files, "file", "files"));
+        if checkup.files.iter().any(|file| !file.findings.is_empty()) {
+            text.push_str("`flowy explain RULE` explains a rule\n");
+        }
         text.push_str(&mendable(checkup));
     }
     text
@@ -161,11 +164,12 @@ fn mendable(checkup: &Checkup) -> String {
     let told = |number: usize| count(number, "finding", "findings");
     match (safe, risky) {
         (0, 0) => String::new(),
-        (safe, 0) => format!("--fix mends {}\n", told(safe)),
-        (0, risky) => format!("--fix=unsafe mends {}; look at what it changed\n", told(risky)),
-        (safe, risky) => {
-            format!("--fix mends {}, and --fix=unsafe {risky} more; look at what that changed\n", told(safe))
-        }
+        (safe, 0) => format!("`flowy validate --fix` mends {}; --diff only shows how\n", told(safe)),
+        (0, risky) => format!("`flowy validate --fix=unsafe` mends {}; --diff only shows how\n", told(risky)),
+        (safe, risky) => format!(
+            "`flowy validate --fix` mends {}, and --fix=unsafe {risky} more; --diff only shows how\n",
+            told(safe)
+        ),
     }
 }
 
@@ -222,8 +226,15 @@ pub(super) fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String
         Some(_) => AnnotationKind::Context.span(place).label("named here"),
         None => AnnotationKind::Primary.span(place),
     });
+    // Of two marks far apart in long lines, a screen shows one, and a note tells of the other.
+    let room = look.columns().saturating_sub(BEFORE_NOTE);
+    let beside = |related: &Related| {
+        let apart = related.position.column.abs_diff(finding.position.column);
+        let taken = apart + related.span.end.saturating_sub(related.span.start) + related.label.len();
+        window.holds(related.span).filter(|_| !look.terminal || taken <= room)
+    };
     for related in &finding.related {
-        if let Some(span) = window.holds(related.span) {
+        if let Some(span) = beside(related) {
             snippet = snippet.annotation(AnnotationKind::Context.span(span).label(shown(&related.label, LONGEST)));
         }
     }
@@ -231,7 +242,7 @@ pub(super) fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String
     if !finding.text.is_empty() {
         group = group.element(snippet);
     }
-    for related in finding.related.iter().filter(|related| window.holds(related.span).is_none()) {
+    for related in finding.related.iter().filter(|related| beside(related).is_none()) {
         let Position { line, column } = related.position;
         let note = format!("line {line}, column {column}: {}", shown(&related.label, LONGEST));
         group = group.element(Level::NOTE.message(fitting(&note, BEFORE_NOTE)));

@@ -200,8 +200,8 @@ fn planned(plan: &Plan, outputs: &[(String, String)], beside: Beside<'_>, look: 
 /// One input as a row: its name, its type, whether it is needed, what it is for.
 pub(in crate::report) fn input(input: &Input, in_a_set: bool) -> Vec<String> {
     let needed = match (&input.default, input.required) {
-        (Some(default), _) => format!("default {}", safe(&plain(default), 40)),
-        (None, true) if in_a_set => "optional (a set gives it)".to_owned(),
+        (Some(default), _) => format!("default {}", safe(&default.to_string(), 40)),
+        (None, true) if in_a_set => "required, or from a set".to_owned(),
         (None, true) => "required".to_owned(),
         (None, false) => "optional".to_owned(),
     };

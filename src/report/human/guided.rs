@@ -107,14 +107,15 @@ fn row(summary: &Summary) -> Vec<String> {
     ]
 }
 
-/// What to know about a page.
-pub fn executions_notes(answer: &StatusAnswer, filtered: bool) -> String {
+/// What to know about a page; `further` is the command that goes on at a cursor.
+pub fn executions_notes(answer: &StatusAnswer, filtered: bool, further: &dyn Fn(&str) -> String) -> String {
+    const SHOW: &str = "`flowy executions show ID` shows one with its outputs";
     let StatusAnswer::List { executions, total, next_cursor, meant, .. } = answer else { return String::new() };
     if let Some(asked) = did_you_mean(meant) {
         return format!("no stored execution is of that flow: {asked}");
     }
     match next_cursor {
-        Some(cursor) => format!("{} of {total} shown; go on with --cursor {cursor}", executions.len()),
+        Some(cursor) => format!("{} of {total} shown; more: {}\n{SHOW}", executions.len(), further(cursor)),
         None if *total == 0 && filtered => {
             "no stored execution is of that flow and state; without --flow and --state, all are listed".to_owned()
         }
@@ -127,10 +128,8 @@ pub fn executions_notes(answer: &StatusAnswer, filtered: bool) -> String {
                 ExecutionEntry::Direct { .. } => None,
             });
             let waiting = guided.find(|summary| summary.state == GuidedState::AwaitingHuman);
-            waiting.map_or_else(
-                || "`flowy executions show ID` shows one with its outputs".to_owned(),
-                |summary| where_answered(&summary.flow, &summary.id, summary.direct),
-            )
+            waiting
+                .map_or_else(|| SHOW.to_owned(), |summary| where_answered(&summary.flow, &summary.id, summary.direct))
         }
     }
 }
@@ -152,7 +151,7 @@ pub fn guided(story: &Story, look: Look) -> String {
     let mut facts = vec![
         ("begun", time(guided.begun_at())),
         ("last change", format!("{} (after {})", time(guided.updated_at()), super::age(lasted))),
-        ("steps", super::counted(guided.run().counts())),
+        ("steps", super::counted(guided)),
         ("commit", beginning.commit.clone().unwrap_or_default()),
         ("resumes", guided.resumes_at().map(time).unwrap_or_default()),
         ("task", beginning.task.as_deref().map(|task| shown(task, LINE)).unwrap_or_default()),
@@ -203,6 +202,8 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         _ if at_work.is_some_and(|at_work| at_work.waits.is_some()) => ("…", NAME, "waits for its model's limit"),
         _ if at_work.is_some() && step.calls().is_none() => ("▸", NAME, "a model is asked"),
         _ if at_work.is_some() => ("▸", NAME, "being called"),
+        _ if guided.stopped(number) == Some(true) => ("–", FAINT, "cancelled"),
+        _ if guided.stopped(number).is_some() => ("·", FAINT, "not begun"),
         Some(State::Done { output, .. }) if output.failure().is_some() => {
             ("!", DOUBTFUL, "failed, and the flow went on")
         }
@@ -251,7 +252,9 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         for file in &output.files {
             text.push_str(&look.paint(FAINT, &format!("    file: {}; --html shows it\n", super::about_file(file))));
         }
-    } else if let Some(State::Failed { error, .. }) = guided.run().state(number) {
+    } else if let Some(State::Failed { error, .. }) =
+        guided.run().state(number).filter(|_| guided.stopped(number).is_none())
+    {
         text.push_str(&wrapped(&shown(&error.to_string(), LINE), 4, look));
         if let Some(came) = super::came(guided.run(), number) {
             text.push_str(&begun(&format!("The model wrote: {came}"), 4, look));
@@ -324,7 +327,8 @@ pub fn tallies(tallies: &[Tally], look: Look) -> String {
             shown(&tally.flow, LINE),
             tally.executions.to_string(),
             share(tally.completed, tally.executions),
-            share(tally.abandoned + tally.cancelled, tally.executions),
+            share(tally.abandoned, tally.executions),
+            share(tally.cancelled, tally.executions),
             share(tally.failed, tally.executions),
             share(tally.with_breaches, tally.executions),
             share(tally.with_escalations, tally.executions),
@@ -335,6 +339,7 @@ pub fn tallies(tallies: &[Tally], look: Look) -> String {
         whole("all"),
         whole("completed"),
         whole("abandoned"),
+        whole("cancelled"),
         whole("failed"),
         whole("with breaches").spare(),
         whole("with questions").spare(),

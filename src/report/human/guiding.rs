@@ -89,7 +89,7 @@ pub fn guided_end(guided: &Guided, look: Look) -> String {
     }
     let style = if state == GuidedState::Completed { GOOD } else { BAD };
     let word = look.paint(style, state.word());
-    let _ = writeln!(text, "{word}: {} · flowy executions show {end}", counted(run.counts()));
+    let _ = writeln!(text, "{word}: {} · flowy executions show {end}", counted(guided));
     text
 }
 

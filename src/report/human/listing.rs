@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::{BAD, Cell, FAINT, HEADING, Look, NAME, age, count, faint, grouped, prose, table, whole, words, wrapped};
 use crate::app::{Code, Exposed, ExposedFlow, Listing, Origin};
@@ -63,9 +64,15 @@ fn in_lines(listing: &Listing, look: Look) -> String {
         })
         .collect();
     let marked = rows.iter().any(|(_, _, errors)| *errors > 0);
+    // A name that would take the room of all descriptions has a line of its own.
+    let long = |name: &str| name.width() > look.columns() / 2;
+    let mut lines = String::new();
+    let mut alone: Vec<Option<String>> = Vec::new();
     let rows: Vec<Vec<Cell>> = rows
         .into_iter()
         .map(|(name, about, errors)| {
+            alone.push(Some(name.clone()).filter(|name| long(name)));
+            let name = if long(&name) { String::new() } else { name };
             let (mark, end) = match errors {
                 0 => ("", String::new()),
                 number => ("✗", count(number, "error", "errors")),
@@ -75,7 +82,14 @@ fn in_lines(listing: &Listing, look: Look) -> String {
             mark.into_iter().chain(row).collect()
         })
         .collect();
-    super::rows(&rows, if marked { 2 } else { 1 }, &[], look)
+    let below = super::rows(&rows, if marked { 2 } else { 1 }, &[], look);
+    for (line, name) in below.lines().zip(alone) {
+        if let Some(name) = name {
+            let _ = writeln!(lines, "{}", look.paint(NAME, &name));
+        }
+        let _ = writeln!(lines, "{line}");
+    }
+    lines
 }
 
 fn rows_of(entries: &[ListEntry]) -> Vec<Vec<String>> {
@@ -207,7 +221,7 @@ fn detailed(entry: &DetailedEntry, look: Look) -> String {
     if let Some(inputs) = entry.inputs.as_ref().filter(|inputs| !inputs.is_empty()) {
         let inputs = inputs.iter().map(|(name, input)| {
             let needed = match (&input.default, input.required) {
-                (Some(default), _) => format!("default {}", safe(&plain(default))),
+                (Some(default), _) => format!("default {}", safe(&default.to_string())),
                 (None, true) => "required".to_owned(),
                 (None, false) => "optional".to_owned(),
             };
@@ -270,9 +284,20 @@ pub(super) fn plain(value: &serde_json::Value) -> String {
     if text.is_empty() { "\"\"".to_owned() } else { text.into_owned() }
 }
 
+/// That no flow fits the query, for whoever is about to read those that are shown all the same.
+pub fn no_match(listing: &Listing) -> String {
+    let Some(none) = &listing.page.no_match else { return String::new() };
+    let shown = match (none.near, listing.page.returned) {
+        (_, 0) => "",
+        (true, _) => " Those shown only come nearest.",
+        (false, _) => " None comes near; those shown are some of all.",
+    };
+    format!("No flow fits the query.{shown}\n")
+}
+
 /// What to know about a listing: how many there are, where they come from, what is missing, which
-/// files could not be listed.
-pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
+/// files could not be listed. `further` is the command that goes on at a cursor.
+pub fn listing_notes(listing: &Listing, from: &str, further: &dyn Fn(&str) -> String, look: Look) -> String {
     let page = &listing.page;
     let mut text = String::new();
     if look.terminal && page.mode != Mode::Index {
@@ -286,8 +311,12 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         (_, ListKind::Templates) => ("template", "templates"),
         (_, ListKind::Flows) => ("flow", "flows"),
     };
-    let all = count(page.total, one, many);
-    let flows = if page.returned == page.total { all } else { format!("{} of {all}", grouped(page.returned)) };
+    // Flows without a category are a row of the table, and no category.
+    let none = |entry: &&ListEntry| matches!(entry, ListEntry::Category(entry) if entry.category.is_none());
+    let rows_of_none = page.entries.iter().filter(none).count();
+    let all = count(page.total - rows_of_none, one, many);
+    let flows =
+        if page.returned == page.total { all } else { format!("{} of {all}", grouped(page.returned - rows_of_none)) };
     text.push_str(&look.paint(
         FAINT,
         &format!(
@@ -304,20 +333,12 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
         ),
     ));
     text.push('\n');
-    if let Some(none) = &page.no_match {
-        text.push_str("No flow fits the query.");
-        text.push_str(match (none.near, page.returned) {
-            (_, 0) => "\n",
-            (true, _) => " Those shown only come nearest.\n",
-            (false, _) => " None comes near; those shown are some of all.\n",
-        });
-        if !none.nearest.is_empty() {
-            let near: Vec<String> = none.nearest.iter().map(|term| quoted(term)).collect();
-            let _ = writeln!(text, "The nearest words of this catalog: {}", near.join(", "));
-        }
+    if let Some(none) = page.no_match.as_ref().filter(|none| !none.nearest.is_empty()) {
+        let near: Vec<String> = none.nearest.iter().map(|term| quoted(term)).collect();
+        let _ = writeln!(text, "The nearest words of this catalog: {}", near.join(", "));
     }
     if let Some(cursor) = &page.next_cursor {
-        let _ = writeln!(text, "There are more: go on with --cursor {cursor}");
+        let _ = writeln!(text, "There are more: {}", further(cursor));
     }
     let warn = |message: &str| super::warning(message, look);
     text.push_str(&origin_notes(&listing.origin, look));

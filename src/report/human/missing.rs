@@ -101,7 +101,7 @@ pub(super) fn words_for(name: &str, value: &Value) -> [String; 2] {
 }
 
 /// A word as a POSIX shell reads it back.
-pub(super) fn word(text: &str) -> String {
+pub fn word(text: &str) -> String {
     let text = shown(text, 300);
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }

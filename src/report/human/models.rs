@@ -1,6 +1,6 @@
 //! Models, for people.
 
-use super::{BAD, Cell, FAINT, GOOD, Look, NAME, hint, rows as rows_of, time};
+use super::{BAD, Cell, FAINT, GOOD, Look, NAME, hint, rows as rows_of, time, wrapped};
 use crate::app::{ModelRow, ModelTrial};
 use crate::names::shown;
 
@@ -23,10 +23,16 @@ pub fn models(rows: &[ModelRow], look: Look) -> String {
                 Cell::painted(mark, style),
                 Cell::painted(shown(&row.spec.name, LINE), NAME),
                 Cell::painted(row.spec.provider.word(), FAINT),
-                Cell::plain(format!("{} · {}{usual}", shown(&row.spec.model, LINE), key(row))),
+                Cell::plain(match row.lacks_key() {
+                    // It stands below, in full.
+                    Some(_) => format!("{} · no key{usual}", shown(&row.spec.model, LINE)),
+                    None => format!("{} · {}{usual}", shown(&row.spec.model, LINE), key(row)),
+                }),
             ]
         };
-        return rows_of(&rows.iter().map(cells).collect::<Vec<_>>(), 3, &[], look);
+        let lines = rows_of(&rows.iter().map(cells).collect::<Vec<_>>(), 3, &[], look);
+        let why = |row: &ModelRow| row.lacks_key().map(|why| wrapped(&shown(why, LINE), 4, look)).unwrap_or_default();
+        return lines.lines().zip(rows).flat_map(|(line, row)| [line.to_owned(), "\n".to_owned(), why(row)]).collect();
     }
     let line = |row: &ModelRow| {
         let spec = &row.spec;

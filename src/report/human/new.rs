@@ -3,10 +3,17 @@
 use std::fmt::Write as _;
 
 use super::missing::{command, word};
-use super::{FAINT, Look, NAME};
+use super::{FAINT, Look, NAME, hint};
 use crate::app::{Created, MissingInput};
 use crate::model::text_or_json;
 use crate::names::{few, shown};
+
+/// What helps before values are asked for one by one.
+pub fn before_questions(sets: &[String], look: Look) -> String {
+    let sets: Vec<String> = sets.iter().map(|set| format!("--set {}", word(set))).collect();
+    let instead = if sets.is_empty() { String::new() } else { format!("; {} gives some of the values", few(sets)) };
+    hint(&format!("an answer is one line; --var-file NAME=FILE takes a file{instead}"), look)
+}
 
 /// The files that were written, and what to do next.
 pub fn created(created: &Created, quiet: bool, look: Look) -> String {

@@ -1,15 +1,27 @@
 //! The rules, for people: all of them, or one with its examples.
 
 use super::{Look, fitted, prose, table, whole};
-use crate::app::RULES;
+use crate::app::{RULES, Rule};
 use crate::report::rules::RulePage;
 
 /// Every rule with its severity and what it looks for.
 pub fn rules(look: Look) -> String {
-    let columns = [whole("rule"), whole("severity"), prose("what it looks for")];
-    let rows: Vec<Vec<String>> =
-        RULES.iter().map(|rule| vec![rule.id.to_owned(), rule.severity.to_string(), rule.summary.to_owned()]).collect();
-    table(&columns, &rows, 2, look)
+    let columns = [whole("rule"), whole("severity"), prose("what should hold")];
+    let mut rows: Vec<Vec<String>> =
+        RULES.iter().map(|rule| vec![rule.id.to_owned(), severities(rule), rule.summary.to_owned()]).collect();
+    rows.sort();
+    table(&columns, &rows, 2, look) + "\n`flowy explain RULE` explains one, with a bad and a good example.\n"
+}
+
+/// How bad what a rule finds is: its usual severity, and the others that it may have.
+fn severities(rule: &Rule) -> String {
+    let mut all = vec![rule.severity.to_string()];
+    for also in rule.also.iter().map(|also| also.severity.to_string()) {
+        if !all.contains(&also) {
+            all.push(also);
+        }
+    }
+    all.join(" or ")
 }
 
 /// One rule's page. On a terminal its sentences keep to the width, examples stay as they are, and links between the

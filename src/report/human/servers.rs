@@ -21,8 +21,18 @@ const BETWEEN: usize = 2;
 /// transport, standing, tools, allowed tools and when the list was read.
 pub fn servers(list: &ServerList, now: DateTime<Utc>, look: Look) -> String {
     if look.terminal {
-        let rows: Vec<_> = list.rows.iter().map(|row| marked(row, &list.place, now)).collect();
-        return rows_of(&rows, 3, &[], look);
+        let rows: Vec<_> = list.rows.iter().map(|row| marked(row, now)).collect();
+        let lines = rows_of(&rows, 3, &[], look);
+        // The reason stands below its row, in full.
+        let why = |row: &ServerRow| match &row.standing {
+            ServerStanding::Unavailable(why) => wrapped(&fact(why, row, &list.place), 4, look),
+            ServerStanding::Idle | ServerStanding::Ready | ServerStanding::Disabled => String::new(),
+        };
+        return lines
+            .lines()
+            .zip(&list.rows)
+            .flat_map(|(line, row)| [line.to_owned(), "\n".to_owned(), why(row)])
+            .collect();
     }
     let row = |row: &ServerRow| {
         let standing = match &row.standing {
@@ -48,15 +58,14 @@ fn fact(why: &str, row: &ServerRow, place: &str) -> String {
 }
 
 /// A server's mark, name, transport, and what is known of it.
-fn marked(row: &ServerRow, place: &str, now: DateTime<Utc>) -> Vec<Cell> {
+fn marked(row: &ServerRow, now: DateTime<Utc>) -> Vec<Cell> {
     let tools = row.tools.map(|tools| {
         let read = row.known_since.map(|then| format!(" · read {}", ago(then, now))).unwrap_or_default();
         format!("{} of {} allowed{read}", row.allowed, count(tools, "tool", "tools"))
     });
-    let known =
-        tools.unwrap_or_else(|| format!("tools not read yet: `flowy servers tools {}`", shown(&row.alias, LINE)));
+    let known = tools.unwrap_or_else(|| "tools not read yet".to_owned());
     let (mark, style, told) = match &row.standing {
-        ServerStanding::Unavailable(why) => ("✗", BAD, fact(why, row, place)),
+        ServerStanding::Unavailable(_) => ("✗", BAD, "can't be used".to_owned()),
         ServerStanding::Disabled => ("–", FAINT, "disabled".to_owned()),
         ServerStanding::Idle | ServerStanding::Ready if row.tools.is_none() => ("·", FAINT, known),
         ServerStanding::Idle | ServerStanding::Ready => ("✓", GOOD, known),

@@ -11,8 +11,6 @@ use crate::names::{quoted, shown};
 
 /// The longest name, in characters.
 const LINE: usize = 300;
-/// From how many uses on the class of a flow says something.
-const TELLING: u64 = 10;
 /// How many days a picture shows, today last.
 const PICTURED: u64 = 14;
 /// Bars from low to high.
@@ -32,7 +30,7 @@ pub fn stats(stats: &Stats, look: Look) -> String {
             whole("7 days").spare(),
             whole("30 days").spare(),
             whole("score").spare(),
-            whole("class"),
+            whole("popularity"),
         ];
         if look.terminal {
             columns.push(whole("last 14 days").spare());
@@ -88,8 +86,7 @@ fn row(flow: &FlowStats, today: NaiveDate, look: Look) -> Vec<String> {
         grouped(usage.last_7_days),
         grouped(usage.last_30_days),
         format!("{:.2}", score.value()),
-        // What was hardly used is neither popular nor not.
-        if usage.uses < TELLING { "–".to_owned() } else { score.popularity().word().to_owned() },
+        score.popularity().word().to_owned(),
     ];
     if look.terminal {
         row.push(picture(&flow.by_day, today));

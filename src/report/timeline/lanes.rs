@@ -33,12 +33,26 @@ fn bar(page: &mut String, (step, from, class): (usize, usize, &'static str), to:
         writeln!(page, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{THICK}\" rx=\"4\" class=\"{class}\"/>");
 }
 
+/// How a step ended, for whoever sees no colours.
+fn sign(word: &str, x: usize, y: usize) -> String {
+    let sign = match word {
+        "done" => "✓",
+        "failed" => "✗",
+        _ => "–",
+    };
+    format!("<text x=\"{x}\" y=\"{y}\" class=\"sign\">{sign}</text>")
+}
+
 /// The end of a bar, with a mark that says how.
 fn ended(page: &mut String, marks: &mut String, open: Option<(usize, usize, &'static str)>, place: usize, word: &str) {
     let Some(begun) = open else { return };
     bar(page, begun, place);
     let (x, y) = (MARGIN + place * COLUMN, begun.0 * ROW + BAR + THICK / 2);
-    let _ = writeln!(marks, "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" class=\"{word}\"><title>{word}</title></circle>");
+    let _ = writeln!(
+        marks,
+        "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" class=\"{word}\"><title>{word}</title></circle>{}",
+        sign(word, x, y + 3)
+    );
 }
 
 /// The steps as lanes, the entries from left to right: how long a step took counts less than what
@@ -124,7 +138,7 @@ pub(super) fn drawing(page: &mut String, story: &Story) {
         bar(page, begun, drawn);
     }
     page.push_str(&marks);
-    page.push_str("</svg>\n</div>\n<p class=\"key\">Every event is as wide as the next, however long it took. <span class=\"work\"></span> a step is open <span class=\"waits\"></span> a person is awaited <span class=\"breach\">▲</span> a contract was not met</p>\n");
+    page.push_str("</svg>\n</div>\n<p class=\"key\">Every event is as wide as the next, however long it took. <span class=\"work\"></span> a step is open <span class=\"waits\"></span> a person is awaited <span class=\"breach\">▲</span> a contract was not met · ✓ done · ✗ failed · – skipped</p>\n");
     if story.entries.len() > drawn {
         let _ = writeln!(page, "<p>The first {drawn} of {} entries are drawn.</p>", story.entries.len());
     }

@@ -19,7 +19,10 @@ pub struct DiffAnswer {
     to: String,
     /// The flows that are not the same, by name.
     flows: Vec<FlowDifferenceAnswer>,
-    /// The tests of the later state that fail in one of the two.
+    /// The files that can't be read in the later state, and were not there or readable in the earlier one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<String>,
+    /// The tests of the later state that fail in at least one of the two.
     tests: Vec<TestChangeAnswer>,
     /// How many tests were run in both.
     tests_run: usize,
@@ -28,7 +31,7 @@ pub struct DiffAnswer {
     tests_broken: Vec<String>,
 }
 
-/// A test that fails in one of two states.
+/// A test that fails in at least one of two states.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TestChangeAnswer {
@@ -224,6 +227,7 @@ pub fn difference(difference: &Difference) -> DiffAnswer {
         flows: difference.flows.iter().map(FlowDifferenceAnswer::from).collect(),
         tests: difference.tests.iter().map(TestChangeAnswer::from).collect(),
         tests_run: difference.tests_run,
+        unreadable: difference.unreadable.clone(),
         tests_broken: difference.tests_broken.clone(),
     }
 }

@@ -102,7 +102,10 @@ pub enum Fate {
         step: usize,
     },
     /// The execution was cancelled.
-    Void,
+    Void {
+        /// The step.
+        step: usize,
+    },
 }
 
 /// What a step was closed with.

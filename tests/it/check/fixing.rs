@@ -67,7 +67,7 @@ fn misspelt_names_of_templates_flows_and_personas_are_mended_in_both_forms_where
     let catalog = misspelt();
     let before = text_of(&catalog, "flows/Tea.json");
     let told = catalog.run(["validate"]).out;
-    assert!(told.lines().last().unwrap().starts_with("--fix=unsafe mends 6 findings"), "{told}");
+    assert!(told.lines().last().unwrap().starts_with("`flowy validate --fix=unsafe` mends 6 findings"), "{told}");
     assert_eq!(catalog.run(["validate", "--fix"]).code, 1);
     assert_eq!(text_of(&catalog, "flows/Tea.json"), before);
     let said = catalog.run(["validate", "--fix=unsafe"]);
@@ -90,7 +90,7 @@ fn what_can_be_mended_is_told_at_the_end_and_in_each_finding() {
     let comma = FINE.replace("}]}", "}],}");
     for (text, last, fixes) in [
         (FINE.to_owned(), "ok", vec![]),
-        (comma, "--fix mends 1 finding", vec![true]),
+        (comma, "`flowy validate --fix` mends 1 finding", vec![true]),
         (FINE.replace("\"nodes\"", "\"nodse\""), "", vec![]),
     ] {
         let catalog = Sandbox::new().file("flows/Fine.json", &text);

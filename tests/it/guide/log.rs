@@ -202,7 +202,7 @@ fn a_cancelled_execution_takes_nothing_more() {
     life.open("a");
     life.live(Moment::Cancelled { reason: None });
     assert_eq!(life.guided.state(), GuidedState::Cancelled);
-    assert_eq!(life.guided.fate(&Ticket::named("a")), Some(Fate::Void));
+    assert_eq!(life.guided.fate(&Ticket::named("a")), Some(Fate::Void { step: 0 }));
     let closing = Moment::Closed { ticket: Ticket::named("a"), outcome: Outcome::Done, output: json!("x") };
     assert!(life.try_live(closing).is_err());
     assert!(life.try_live(Moment::Cancelled { reason: None }).is_err());

@@ -127,7 +127,7 @@ fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
     assert_eq!(run(&sandbox, &["list", "--json"]).json()["total"], json!(0));
     let gone = run(&sandbox, &["show", &ids[1], "--json"]);
     assert_eq!((gone.code, &gone.json()["code"]), (1, &json!("EXECUTION_NOT_FOUND")));
-    assert!(gone.err.contains("direct ones that call tools for 30 days"), "{}", gone.err);
+    assert!(gone.err.contains("direct ones that call tools or ask models for 30 days"), "{}", gone.err);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod cli_catalogs;
 mod cli_output;
 mod docs;
 mod doctor;
+mod facts;
 mod pictures;
 #[cfg(unix)]
 mod rules;

@@ -38,7 +38,7 @@ fn what_a_set_gives_is_optional_on_every_surface_unless_a_step_has_no_such_set()
         let read = shown["steps"][0]["reads"][0]["from"].as_str().unwrap();
         assert_eq!(read == "input, required", !optional, "{read}");
         let human = catalog.run(["show", flow]).out;
-        assert_eq!(human.contains("optional (a set gives it)"), optional, "{human}");
+        assert_eq!(human.contains("required, or from a set"), optional, "{human}");
         assert_eq!(human.contains("--set birthday --var person=…\n"), optional, "{human}");
         assert!(human.lines().all(|line| line.chars().count() <= 80), "{human}");
     }

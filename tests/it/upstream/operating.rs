@@ -341,7 +341,10 @@ fn a_bad_entry_is_told_by_its_fact_and_everything_else_is_checked() {
         .file("flows/Web.json", flow("Web", Some("web:get")))
         .file("flows/Well.json", flow("Well", Some("well:gone")));
     let listed = sandbox.on_terminal(80, ["servers", "list", "--servers", "servers.json"]);
-    let row = |alias: &str| listed.lines().find(|line| line.contains(alias) && line.contains('✗')).unwrap().to_owned();
+    let row = |alias: &str| {
+        let lines = listed.lines().skip_while(|line| !(line.contains(alias) && line.contains('✗'))).skip(1);
+        lines.take_while(|line| line.starts_with("    ")).map(str::trim).collect::<Vec<_>>().join(" ")
+    };
     assert!(row("web").contains("needs WEB_TOKN, which is not set"), "{listed}");
     assert!(row("odd").contains("has neither command nor url, but \"comand\""), "{listed}");
     let ran = with_file(&sandbox, &["servers", "tools", "odd"]);

@@ -1,6 +1,8 @@
 //! Flows and templates written as Markdown. What is written is read back and compared by who asks for it;
 //! what the form has no place for comes back as words.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::{scan, template::read_as, whole};
@@ -88,6 +90,11 @@ pub fn write_flow(
     if !others.is_empty() {
         lost.push(format!("fields beside the flow's name: {}", others.join(", ")));
     }
+    let others = raw.as_object().into_iter().flat_map(Map::keys).filter(|key| !FLOW.contains(&key.as_str()));
+    let others: Vec<String> = others.map(|key| quoted(key)).collect();
+    if !others.is_empty() {
+        lost.push(format!("fields of the flow: {}", others.join(", ")));
+    }
     if !inputs.is_empty() {
         let said = |(name, said): &(String, Map<String, Value>)| {
             (name.clone(), if said.is_empty() { Value::Null } else { Value::Object(said.clone()) })
@@ -103,6 +110,7 @@ pub fn write_flow(
     }
     front.extend(raw.get("x-flowy-ignore").map(|value| ("x-flowy-ignore".to_owned(), value.clone())));
     let mut text = front_matter(&front);
+    let mut beside = BTreeSet::new();
     let nodes = raw.get("nodes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for (number, node) in flow.nodes.iter().enumerate() {
         let raw = nodes.get(node.index).and_then(Value::as_object).unwrap_or(&empty);
@@ -110,6 +118,9 @@ pub fn write_flow(
             NodeKind::Input(_) | NodeKind::Result => {}
             NodeKind::Other(kind) => lost.push(format!("node {} of type {}", quoted(&node.id), quoted(kind))),
             _ => text.push_str(&step(node, raw, &words(number), &mut lost)?),
+        }
+        if let Some(data) = raw.get("data").and_then(Value::as_object) {
+            beside.extend(data.iter().filter(|(key, _)| !is_known(&node.kind, key)).map(|(key, _)| quoted(key)));
         }
         let canvas = raw.keys().any(|key| !["id", "type", "data", "x-flowy-ignore"].contains(&key.as_str()));
         if canvas && !lost.iter().any(|lost| lost == CANVAS) {
@@ -120,12 +131,36 @@ pub fn write_flow(
             lost.push(DESCRIPTIONS.to_owned());
         }
     }
+    if !beside.is_empty() {
+        lost.push(format!("fields of nodes: {}", beside.into_iter().collect::<Vec<_>>().join(", ")));
+    }
     let text = format!("{}\n", text.trim_end_matches('\n'));
     Ok(Markdown { text, lost })
 }
 
 const CANVAS: &str = "where nodes lie on the canvas";
 const DESCRIPTIONS: &str = "descriptions of nodes";
+
+/// The fields of a flow in JSON that are written, or that mean nothing in Markdown.
+const FLOW: [&str; 6] = ["meta", "metadata", "nodes", "edges", "x-flowy-ignore", "$schema"];
+
+/// What stands in a node's block as it stands in JSON.
+const fn block_keys(kind: &NodeKind) -> &'static [&'static str] {
+    match kind {
+        NodeKind::Tool(_) => &["call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
+        NodeKind::Flow(_) => &["flow", "variables"],
+        _ => &["model", "persona", "contract", "variables", "literal", "optional", "maxAttempts", "onError"],
+    }
+}
+
+/// Whether something is made of a field of a node, or it is told otherwise that it is left out.
+fn is_known(kind: &NodeKind, key: &str) -> bool {
+    const OF_TEXTS: [&str; 3] = ["template", "selectedTemplateId", "variableValueSets"];
+    ["label", "description"].contains(&key)
+        || matches!(kind, NodeKind::Other(_))
+        || block_keys(kind).contains(&key)
+        || matches!(kind, NodeKind::Template(_)) && OF_TEXTS.contains(&key)
+}
 
 fn step(node: &Node, raw: &Map<String, Value>, words: &StepWords, lost: &mut Vec<String>) -> Result<String, String> {
     let empty = Map::new();
@@ -142,16 +177,11 @@ fn step(node: &Node, raw: &Map<String, Value>, words: &StepWords, lost: &mut Vec
         block.insert("label".to_owned(), Value::from(label));
     }
     let label = if plain && !label.is_empty() { format!("{label} ") } else { String::new() };
-    let keys: &[&str] = match &node.kind {
-        NodeKind::Tool(_) => &["call", "args", "requires", "onError", "retry", "timeoutMs", "delayMs", "set"],
-        NodeKind::Flow(_) => &["flow", "variables"],
-        _ => &["model", "persona", "contract", "variables", "literal", "optional", "maxAttempts", "onError"],
-    };
     let own_text = matches!(&node.kind, NodeKind::Template(step) if step.selected.is_none() || words.own_text);
     if let (NodeKind::Template(_), false, Some(name)) = (&node.kind, own_text, &words.named) {
         block.insert("template".to_owned(), Value::from(name.as_str()));
     }
-    for key in keys {
+    for key in block_keys(&node.kind) {
         let Some(value) = data.get(*key).filter(|value| !value.is_null()) else { continue };
         let value = match (&node.kind, *key, value) {
             (NodeKind::Flow(_), "flow", _) => Value::from(words.named.clone().unwrap_or_default()),
