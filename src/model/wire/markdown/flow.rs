@@ -72,12 +72,6 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
         ids.push(read.id);
         steps.push((read.node, read.edges));
     }
-    // The fence that ends such lines opens nothing.
-    let lines: Vec<Span> = notes.iter().filter(|note| note.kind == NoteKind::Misspelt).map(|note| note.span).collect();
-    notes.retain(|note| {
-        note.kind != NoteKind::UnclosedFence
-            || !lines.iter().any(|span| span.start < note.span.start && note.span.end <= span.end)
-    });
     let mut results: Vec<(Member, Vec<(Span, String)>)> = Vec::new();
     for member in front.results {
         let before = notes.len();

@@ -128,10 +128,15 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
     // Where a comment ends next. Headings end comments for us, so this is kept for all that begin before it.
     let mut next_end = if may_comment { text.find("-->") } else { None };
     let mut above: Option<Span> = None;
+    // Where a step's first paragraph may begin, until it ends.
+    let mut first: Option<usize> = None;
     for (start, line) in lines(text, from..text.len()) {
         let own = Span { start, end: start + line.trim_end().len() };
         let above = std::mem::replace(&mut above, Some(own).filter(|own| own.start < own.end));
-        // What begins with a letter is none of all that.
+        if own.start == own.end {
+            first = first.filter(|begin| text.get(*begin..start).is_some_and(|before| before.trim().is_empty()));
+        }
+        // A line that begins with a letter is no heading, and opens and closes nothing.
         if !may_comment && line.starts_with(|c: char| c.is_ascii_alphabetic()) {
             continue;
         }
@@ -145,9 +150,13 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
             } else if let Some((heading, ..)) = heading(start, line) {
                 hides.get_or_insert(heading);
             }
-        } else if let Some((open, _)) = Fence::opened(start, line) {
-            fence = Some(open);
+        } else if let Some((open, mark)) = Fence::opened(start, line) {
+            // Behind settings whose own fence is missing, a line of marks ends them.
+            let ends =
+                first.take().is_some_and(|begin| mark.is_empty() && super::step::are_settings(text, begin..start));
+            fence = Some(open).filter(|_| !ends);
         } else if let Some((heading, label, id)) = heading(start, line) {
+            first = Some(start + line.len());
             headings.push((heading, label, id, start + line.len()));
             comment = false;
         } else if is_like_a_heading(line) {

@@ -156,7 +156,7 @@ pub(super) fn read(
             content = section.text.clone();
         }
         Some(block) => notes.extend(wrong_mark(text, block, content.start, &of).map(|note| note.of_step(&id))),
-        None => notes.extend(unfenced(text, content.clone(), &of).map(|note| note.of_step(&id))),
+        None => notes.extend(unfenced(text, content.clone(), &of, &id)),
     }
     notes.extend(
         odd_id(text, &id, section.id)
@@ -280,47 +280,51 @@ fn odd_id(text: &str, id: &str, at: Span) -> Option<Note> {
     Some(Note::new(NoteKind::OddId, at, message, hint))
 }
 
-/// Settings that stand below a heading without a fence, where nothing else can be meant.
-fn unfenced(text: &str, content: Range<usize>, of: &str) -> Option<Note> {
+/// Settings that stand below a heading without a fence, where nothing else can be meant. Where marks begin or end them,
+/// the step is not done without them.
+fn unfenced(text: &str, content: Range<usize>, of: &str, id: &str) -> Option<Note> {
     let mut lines = scan::lines(text, content.clone());
     let (mut start, first) = lines.next()?;
-    // A fence with too few marks is none.
+    // Fewer than three marks are no fence.
     let opens = first.starts_with('`') && is_settings_mark(first.trim_matches('`'));
     if opens {
         start += first.len();
     }
-    let mut hint = "write ```yaml alone on the line before them, and ``` on the line after";
-    let span = if first.trim_end() == "---" {
+    let (span, ended) = if first.trim_end() == "---" {
         let (end, last) = lines.find(|(_, line)| line.trim_end() == "---")?;
-        only_known(text, start + first.len()..end).then_some(Span { start, end: end + last.trim_end().len() })?
+        let span = Span { start, end: end + last.trim_end().len() };
+        (only_known(text, start + first.len()..end).then_some(span)?, false)
     } else {
         let ends = |line: &str| line.trim().is_empty() || line.trim_end().trim_matches('`').is_empty();
         let (end, last) = lines.find(|(_, line)| ends(line)).unwrap_or((content.end, ""));
-        if !last.trim().is_empty() {
-            hint = if opens {
-                "begin and end them with three marks: ```yaml and ```"
-            } else {
-                "write ```yaml alone on the line before them"
-            };
-        }
-        let members = known_members(text, start..end)?;
-        // A prompt may say `persona: {persona}`.
-        let says = |member: &Member| match &member.tree.kind {
-            TreeKind::Map(members) => members.iter().any(|member| !member.tree.is_empty()),
-            TreeKind::List(_) => true,
-            TreeKind::Scalar(value, _) => !member.tree.is_empty() && !value.to_string().contains('{'),
-        };
-        let sure = |member: &Member| match &*member.key {
-            "after" => member.tree.as_text().is_some_and(|id| text.contains(&format!("{{#{id}}}"))),
-            "map" | "sets" => !matches!(member.tree.kind, TreeKind::Scalar(..)),
-            key => SURE.contains(&key),
-        };
-        let end = end + last.trim_end().len();
-        let written = text.get(start..end)?.trim_end();
-        (members.iter().all(says) && members.iter().any(sure)).then_some(Span { start, end: start + written.len() })?
+        let last = last.trim_end();
+        let length = text.get(start..end + last.len()).map_or(0, |written| written.trim_end().len());
+        (are_settings(text, start..end).then_some(Span { start, end: start + length })?, !last.is_empty())
     };
     let message = format!("{of}these lines are text, not the step's settings");
-    Some(Note::new(NoteKind::Misspelt, span, message, hint.to_owned()))
+    let hint = match (opens, ended) {
+        (true, _) => "begin and end them with three marks: ```yaml and ```",
+        (false, true) => "write ```yaml alone on the line before them",
+        (false, false) => "write ```yaml alone on the line before them, and ``` on the line after",
+    };
+    let note = Note::new(NoteKind::Misspelt, span, message, hint.to_owned());
+    Some(if opens || ended { note.stops_step(id) } else { note.of_step(id) })
+}
+
+/// Whether lines can only have been meant as a step's settings.
+pub(super) fn are_settings(text: &str, part: Range<usize>) -> bool {
+    // A prompt may say `persona: {persona}`.
+    let says = |member: &Member| match &member.tree.kind {
+        TreeKind::Map(members) => members.iter().any(|member| !member.tree.is_empty()),
+        TreeKind::List(_) => true,
+        TreeKind::Scalar(value, _) => !member.tree.is_empty() && !value.to_string().contains('{'),
+    };
+    let sure = |member: &Member| match &*member.key {
+        "after" => member.tree.as_text().is_some_and(|id| text.contains(&format!("{{#{id}}}"))),
+        "map" | "sets" => !matches!(member.tree.kind, TreeKind::Scalar(..)),
+        key => SURE.contains(&key),
+    };
+    known_members(text, part).is_some_and(|members| members.iter().all(says) && members.iter().any(sure))
 }
 
 /// Whether what stands between marks says that settings begin, or says nothing.
