@@ -349,8 +349,10 @@ fn misspelt_within(name: &str, flow: &KnownFlow) -> Option<String> {
     let of = quoted(&flow.name);
     let output = name.ends_with("_result") || name.ends_with("_template");
     match near {
-        Some(near) => Some(format!("in flow {of}, did you mean {} by {}? mend it there", quoted(&near), quoted(name))),
-        None if output => Some(format!("{} reads like an output of a step: mend it in flow {of}", quoted(name))),
+        Some(near) => Some(format!("flow {of} may misspell {} as {}: correct it there", quoted(&near), quoted(name))),
+        None if output => {
+            Some(format!("{} looks like the misspelt output of a step: correct it in flow {of}", quoted(name)))
+        }
         None => None,
     }
 }

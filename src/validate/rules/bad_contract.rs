@@ -1,6 +1,6 @@
 //! `bad-contract`: what a step's output must meet is no schema, or isn't there.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::document::Place;
 use crate::model::{Lookup, NodeKind};
@@ -16,7 +16,7 @@ pub(in crate::validate) const RULE: Rule = Rule {
         reach: Reach::None,
         when: "a keyword is misspelt, and checks nothing",
     }],
-    summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself.",
+    summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself and that an output can meet.",
     ..Rule::error(Reach::None, Check::Flow(check))
 };
 
@@ -39,9 +39,13 @@ enum Contradiction {
     OtherType { keyword: &'static str },
 }
 
-/// Keywords of the least and of the most.
-const BOUNDS: [(&str, &str); 4] =
-    [("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"), ("minProperties", "maxProperties")];
+/// Keywords of the least and of the most, and the types of what they are about.
+const BOUNDS: [(&str, &str, &[&str]); 4] = [
+    ("minimum", "maximum", &["number", "integer"]),
+    ("minLength", "maxLength", &["string"]),
+    ("minItems", "maxItems", &["array"]),
+    ("minProperties", "maxProperties", &["object"]),
+];
 
 /// What a schema asks for and forbids at once, as a misspelt property is. Only what holds for every value is looked
 /// at, and only along properties and items.
@@ -67,18 +71,22 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
             return Some(Unmeetable { at: [within("required"), vec![place.to_string()]].concat(), why });
         }
         let number = |key: &str| schema.get(key).and_then(Value::as_f64);
-        for (least, most) in BOUNDS {
-            if number(least).zip(number(most)).is_some_and(|(least, most)| least > most) {
+        for (least, most, kinds) in BOUNDS {
+            let concerned = schema.get("type").is_none_or(|kind| kinds.iter().any(|one| kind == one));
+            if concerned && number(least).zip(number(most)).is_some_and(|(least, most)| least > most) {
                 return Some(Unmeetable { at: within(least), why: Contradiction::Bounds { least, most } });
             }
         }
-        let of_type = |value: &Value| fits_type(schema.get("type"), value);
         let choices = schema.get("enum").and_then(Value::as_array).filter(|choices| !choices.is_empty());
-        if choices.is_some_and(|choices| !choices.iter().any(of_type)) {
-            return Some(Unmeetable { at: within("enum"), why: Contradiction::OtherType { keyword: "enum" } });
-        }
-        if schema.get("const").is_some_and(|value| !of_type(value)) {
-            return Some(Unmeetable { at: within("const"), why: Contradiction::OtherType { keyword: "const" } });
+        let listed = choices.map(|choices| ("enum", choices.as_slice()));
+        let only = schema.get("const").map(|only| ("const", std::slice::from_ref(only)));
+        for (keyword, values) in listed.into_iter().chain(only) {
+            let kind = schema.get("type").map(|kind| json!({"type": kind}));
+            let kind = kind.and_then(|kind| jsonschema::draft202012::new(&kind).ok());
+            let of_type = |value: &Value| kind.as_ref().is_none_or(|kind| kind.is_valid(value));
+            if !values.iter().any(of_type) {
+                return Some(Unmeetable { at: within(keyword), why: Contradiction::OtherType { keyword } });
+            }
         }
         next.extend(schema.get("items").map(|items| (within("items"), items)));
         next.extend(
@@ -86,26 +94,6 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
         );
     }
     None
-}
-
-/// Whether a value is of the type that a schema names, or one of those.
-fn fits_type(kind: Option<&Value>, value: &Value) -> bool {
-    let fits = |kind: &Value| match (kind.as_str(), value) {
-        (Some("null"), Value::Null)
-        | (Some("boolean"), Value::Bool(_))
-        | (Some("string"), Value::String(_))
-        | (Some("array"), Value::Array(_))
-        | (Some("object"), Value::Object(_))
-        | (Some("number"), Value::Number(_)) => true,
-        (Some("integer"), Value::Number(number)) => number.as_f64().is_none_or(|number| number.fract() == 0.0),
-        (Some("null" | "boolean" | "string" | "array" | "object" | "number" | "integer"), _) => false,
-        _ => true,
-    };
-    match kind {
-        None => true,
-        Some(Value::Array(kinds)) => kinds.iter().any(fits),
-        Some(kind) => fits(kind),
-    }
 }
 
 /// The keywords of JSON Schema that contracts are written with.
@@ -229,7 +217,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     None => Place::value(at.iter().fold(place.pointer, |pointer, step| pointer.key(step))),
                 };
                 let that = if name.is_some() { ", which" } else { "" };
-                let say = |what: String| format!("{named}{that} {what}: no output can meet it");
+                let say = |what: String| format!("{named}{that} {what}: nothing can meet that");
                 let list = "list it under `properties`, or take it out of `required`";
                 match why {
                     Contradiction::Closed { name, near } => {
@@ -238,17 +226,17 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                         draft.did_you_mean(&name, near.iter().map(String::as_str)).hint(list);
                     }
                     Contradiction::Never { name } => {
-                        let message = say(format!("requires {} and forbids it by `false`", quoted(&name)));
+                        let message = say(format!("requires {}, which its schema `false` forbids", quoted(&name)));
                         let hint = "say what it is in place of `false`, or take it out of `required`";
                         drafts.find(place, message).node(id).hint(hint);
                     }
                     Contradiction::Bounds { least, most } => {
                         let message = say(format!("has a `{least}` above its `{most}`"));
-                        drafts.find(place, message).node(id).hint("exchange the two numbers, or mend one of them");
+                        drafts.find(place, message).node(id).hint("correct one of the two numbers");
                     }
                     Contradiction::OtherType { keyword } => {
-                        let message = say(format!("allows by `{keyword}` nothing that is of its `type`"));
-                        let hint = format!("write what `{keyword}` holds in that type, or mend `type`");
+                        let message = say(format!("holds under `{keyword}` no value of its `type`"));
+                        let hint = format!("correct `type`, or what `{keyword}` holds");
                         drafts.find(place, message).node(id).hint(hint);
                     }
                 }

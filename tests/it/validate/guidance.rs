@@ -81,6 +81,7 @@ fn a_contract_that_no_output_meets_is_told_where_it_contradicts_itself() {
         assert_eq!(drawing.findings()[0].place.pointer.as_str(), format!("/nodes/0/data/contract{at}"));
     }
     for contract in [
+        json!({"type": "object", "minLength": 9, "maxLength": 1}),
         json!({"properties": {"n": {"minimum": 1, "maximum": 1}, "e": {"type": ["string", "null"], "enum": ["a", null]}}}),
         json!({"properties": {"n": {"type": "integer", "const": 3.0}, "off": false, "options": {}, "props": {}}}),
     ] {
