@@ -119,8 +119,10 @@ impl From<SettingsError> for Stop {
 /// The exit code, or why there is none.
 pub(super) type Done = Result<u8, Stop>;
 
-/// The command line of this process, to be typed again for what follows a cursor.
-fn further(cursor: &str) -> String {
+/// Tells the command that goes on at a cursor, where there is more: the one of this process. It is not folded, so that
+/// it can be pasted.
+fn tell_more(cursor: Option<&str>, world: &World<'_>) {
+    let Some(cursor) = cursor else { return };
     let mut words = vec!["flowy".to_owned()];
     let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     while let Some(word) = given.next() {
@@ -130,7 +132,7 @@ fn further(cursor: &str) -> String {
             words.push(human::word(&word));
         }
     }
-    format!("{} --cursor {cursor}", words.join(" "))
+    world.printer.note_as_it_is(&format!("There are more:\n{} --cursor {cursor}\n", words.join(" ")));
 }
 
 /// Does what a command asks.

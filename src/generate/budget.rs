@@ -33,15 +33,15 @@ pub(super) struct Purse {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// What one model has of it.
+/// What one execution spends on one model.
 #[derive(Debug, Default)]
 struct Share {
     taken: u64,
-    /// What calls may still take.
+    /// What the calls that are under way may still take.
     aside: u64,
-    /// How many of them are made.
+    /// How many calls are under way.
     under_way: usize,
-    /// How many were.
+    /// How many calls were settled.
     settled: u64,
 }
 

@@ -180,7 +180,7 @@ pub fn status(answer: &StatusAnswer) -> StatusReply {
 /// The call that comes after a list of executions.
 fn after_list(executions: &[ExecutionEntry], meant: &[String]) -> String {
     if let Some(asked) = did_you_mean(meant) {
-        return format!("no execution is of that flow: {asked} Without flowName all are listed");
+        return format!("there is no execution of that flow: {asked} Leave flowName out to list all");
     }
     let any = |wanted: GuidedState| {
         executions.iter().any(|listed| matches!(listed, ExecutionEntry::Guided(summary) if summary.state == wanted))

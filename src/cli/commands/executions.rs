@@ -24,12 +24,14 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
                 ..StatusRequest::default()
             };
             let answer = reading(world, app.status(&request))?;
-            if let StatusAnswer::List { trouble: Some(error), .. } = answer {
-                return Err((*error).into());
+            let StatusAnswer::List { trouble, next_cursor, .. } = &answer else { return Ok(0) };
+            if let Some(error) = trouble {
+                return Err((**error).clone().into());
             }
             if world.answer(|| wire::status(&answer), |look| human::executions(&answer, world.clock.now(), look)) {
                 let filtered = args.flow.is_some() || !args.states.is_empty();
-                printer.note(&human::executions_notes(&answer, filtered, &super::further));
+                printer.note(&human::executions_notes(&answer, filtered));
+                super::tell_more(next_cursor.as_deref(), world);
             }
         }
         ExecutionsCommand::Show(args) => {

@@ -50,11 +50,12 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     let text = human::listing(&listing, printer.out_look());
     printer.note(&human::no_match(&listing));
     printer.out(&text);
-    printer.note(&human::listing_notes(&listing, &app.describe(), &super::further, printer.err_look()));
+    printer.note(&human::listing_notes(&listing, &app.describe(), printer.err_look()));
     printer.note(&human::exposed(&exposed, printer.err_look()));
     for why in exposed.refused.iter() {
         printer.note(&human::warning(&why.to_string(), printer.err_look()));
     }
+    super::tell_more(listing.page.next_cursor.as_deref(), world);
     count(&app, &listing, &text, begun);
     Ok(0)
 }

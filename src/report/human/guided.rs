@@ -107,15 +107,15 @@ fn row(summary: &Summary) -> Vec<String> {
     ]
 }
 
-/// What to know about a page; `further` is the command that goes on at a cursor.
-pub fn executions_notes(answer: &StatusAnswer, filtered: bool, further: &dyn Fn(&str) -> String) -> String {
+/// What to know about a page.
+pub fn executions_notes(answer: &StatusAnswer, filtered: bool) -> String {
     const SHOW: &str = "`flowy executions show ID` shows one with its outputs";
     let StatusAnswer::List { executions, total, next_cursor, meant, .. } = answer else { return String::new() };
     if let Some(asked) = did_you_mean(meant) {
-        return format!("no stored execution is of that flow: {asked}");
+        return format!("there is no stored execution of that flow: {asked}");
     }
     match next_cursor {
-        Some(cursor) => format!("{} of {total} shown; more: {}\n{SHOW}", executions.len(), further(cursor)),
+        Some(_) => format!("{} of {total} shown; {SHOW}", executions.len()),
         None if *total == 0 && filtered => {
             "no stored execution is of that flow and state; without --flow and --state, all are listed".to_owned()
         }

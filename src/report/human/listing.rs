@@ -289,15 +289,15 @@ pub fn no_match(listing: &Listing) -> String {
     let Some(none) = &listing.page.no_match else { return String::new() };
     let shown = match (none.near, listing.page.returned) {
         (_, 0) => "",
-        (true, _) => " Those shown only come nearest.",
-        (false, _) => " None comes near; those shown are some of all.",
+        (true, _) => " The flows below come nearest.",
+        (false, _) => " None comes near it either: the flows below are only the first ones.",
     };
     format!("No flow fits the query.{shown}\n")
 }
 
 /// What to know about a listing: how many there are, where they come from, what is missing, which
-/// files could not be listed. `further` is the command that goes on at a cursor.
-pub fn listing_notes(listing: &Listing, from: &str, further: &dyn Fn(&str) -> String, look: Look) -> String {
+/// files could not be listed.
+pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     let page = &listing.page;
     let mut text = String::new();
     if look.terminal && page.mode != Mode::Index {
@@ -336,9 +336,6 @@ pub fn listing_notes(listing: &Listing, from: &str, further: &dyn Fn(&str) -> St
     if let Some(none) = page.no_match.as_ref().filter(|none| !none.nearest.is_empty()) {
         let near: Vec<String> = none.nearest.iter().map(|term| quoted(term)).collect();
         let _ = writeln!(text, "The nearest words of this catalog: {}", near.join(", "));
-    }
-    if let Some(cursor) = &page.next_cursor {
-        let _ = writeln!(text, "There are more: {}", further(cursor));
     }
     let warn = |message: &str| super::warning(message, look);
     text.push_str(&origin_notes(&listing.origin, look));
