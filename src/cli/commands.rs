@@ -31,6 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::runtime::{self, Runtime};
 
 use super::args::{Command, Everywhere};
 use super::logging;
@@ -186,17 +187,21 @@ fn finish_counting(app: &App) {
 }
 
 /// Waits for an answer, with a runtime of its own and a sign of life.
+///
+/// All of it happens on this thread: what one part of the work gave back, the next one takes. The allocator keeps
+/// memory for each thread, so a catalog that is read on one thread and shown on another takes twice as much.
 fn wait<F: Future>(world: &World<'_>, what: &str, answer: F) -> Result<F::Output, Stop> {
-    wait_with(&ProgressLine::of(world.printer, what), answer)
+    let runtime = started(&mut runtime::Builder::new_current_thread())?;
+    Ok(wait_on(&runtime, &ProgressLine::of(world.printer, what), answer))
 }
 
-/// Waits for an answer beside a sign of life that the caller has.
+/// Waits for an answer that is worked on in several places at once, beside a sign of life that the caller has.
 fn wait_with<F: Future>(progress: &ProgressLine, answer: F) -> Result<F::Output, Stop> {
     Ok(wait_on(&runtime()?, progress, answer))
 }
 
 /// The same on a runtime that the caller has, on which work goes on between two answers.
-fn wait_on<F: Future>(runtime: &tokio::runtime::Runtime, progress: &ProgressLine, answer: F) -> F::Output {
+fn wait_on<F: Future>(runtime: &Runtime, progress: &ProgressLine, answer: F) -> F::Output {
     runtime.block_on(async {
         tokio::select! {
             biased;
@@ -207,7 +212,7 @@ fn wait_on<F: Future>(runtime: &tokio::runtime::Runtime, progress: &ProgressLine
 }
 
 /// A file that may not grow any more is an error of whoever writes it, and not the end of all.
-fn outlive_file_limits(runtime: &tokio::runtime::Runtime) {
+fn outlive_file_limits(runtime: &Runtime) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -221,11 +226,14 @@ fn outlive_file_limits(runtime: &tokio::runtime::Runtime) {
     let _ = runtime;
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime, Stop> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|cause| {
-            Stop::failed(Error::new(Code::InternalError, format!("no threads can be made: {cause}")), 1)
-        })?;
+fn runtime() -> Result<Runtime, Stop> {
+    started(runtime::Builder::new_multi_thread().worker_threads(2))
+}
+
+fn started(runtime: &mut runtime::Builder) -> Result<Runtime, Stop> {
+    let runtime = runtime.enable_all().build().map_err(|cause| {
+        Stop::failed(Error::new(Code::InternalError, format!("no threads can be made: {cause}")), 1)
+    })?;
     outlive_file_limits(&runtime);
     Ok(runtime)
 }
