@@ -145,6 +145,20 @@ impl Bench {
 }
 
 /// What a client says first.
+/// The tools that are there whatever the catalog holds, sorted by name.
+pub(crate) const FIXED_TOOLS: [&str; 10] = [
+    "flows_begin",
+    "flows_cancel",
+    "flows_check",
+    "flows_complete_step",
+    "flows_escalate",
+    "flows_execute",
+    "flows_list",
+    "flows_resume",
+    "flows_show",
+    "flows_status",
+];
+
 pub(crate) fn handshake(version: &str) -> Value {
     json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}})
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, LIST_FAILURE, LIST_RESPONSE, as_published};
 use crate::support::github::{Fault, GitHub};
-use crate::support::mcp::{Bench, Session, flow, stateless, template};
+use crate::support::mcp::{Bench, FIXED_TOOLS, Session, flow, stateless, template};
 
 const VALUES: &str = r#"{"company": "T", "market": "AI", "budget": 1}"#;
 
@@ -13,9 +13,7 @@ async fn the_tools_answer_to_the_contracts_names_without_listing_them() {
     let mut session = Bench::examples().session().await;
     let tools = session.request("tools/list", json!({})).await["result"]["tools"].clone();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    let verbs =
-        ["begin", "cancel", "check", "complete_step", "escalate", "execute", "list", "resume", "show", "status"];
-    assert_eq!(names, verbs.map(|verb| format!("flows_{verb}")));
+    assert_eq!(names, FIXED_TOOLS);
     for name in ["flows/show", "flows.show"] {
         assert_eq!(session.ok(name, json!({"name": "Blog_Article"})).await["name"], json!("Blog_Article"));
     }

@@ -3,7 +3,7 @@
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-use crate::support::mcp::{Bench, Program, in_both_eras, stateless};
+use crate::support::mcp::{Bench, FIXED_TOOLS, Program, in_both_eras, stateless};
 
 const RUN: &str =
     r#"{"flowName": "Marketing_Strategy", "initialVariables": {"company": "T", "market": "AI", "budget": 1}}"#;
@@ -21,7 +21,7 @@ fn handshake_clients_are_served() {
         assert_eq!(program.request(1, "ping", &json!({}))["result"], json!({}));
         let tools = program.request(2, "tools/list", &json!({}))["result"].clone();
         assert!(tools.get("_meta").is_none(), "the handshake said it");
-        assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == 10);
+        assert!(tools.get("resultType").is_none() && tools["tools"].as_array().unwrap().len() == FIXED_TOOLS.len());
         let done = program.request(3, "tools/call", &json!({"name": "flows_execute", "arguments": run()}));
         assert_eq!(done["result"]["structuredContent"]["status"], json!("success"), "{done}");
         program.close_input();
@@ -92,7 +92,7 @@ fn a_request_before_the_handshake_is_told_to_initialize_and_ends_nothing() {
     }
     assert_eq!(program.shake_hands("2025-11-25")["result"]["protocolVersion"], json!("2025-11-25"));
     let tools = program.request(5, "tools/list", &json!({}))["result"]["tools"].clone();
-    assert_eq!(tools.as_array().map(Vec::len), Some(10));
+    assert_eq!(tools.as_array().map(Vec::len), Some(FIXED_TOOLS.len()));
     program.close_input();
     assert_eq!(program.end().0, Some(0));
 }
@@ -127,6 +127,6 @@ fn rough_lines_and_early_notifications_end_nothing() {
 async fn a_real_client_in_both_eras_gets_the_same_answers() {
     let answers = in_both_eras(&Bench::examples().app, CallToolRequestParams::new("flows_list")).await;
     let [first, second] = answers.map(|(tools, result)| (tools, result.structured_content.unwrap()));
-    assert_eq!(first.0.as_array().unwrap().len(), 10);
+    assert_eq!(first.0.as_array().unwrap().len(), FIXED_TOOLS.len());
     assert_eq!(first, second);
 }

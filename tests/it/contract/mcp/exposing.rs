@@ -12,7 +12,7 @@ use flowy::internals::execute::{Calling, OnToolProgress, Tools};
 use flowy::internals::model::{Contract, KnownServer, KnownTool, ToolAnswer, ToolCall, ToolFile, Toolbox};
 use serde_json::{Value, json};
 
-use crate::support::mcp::{Session, flow};
+use crate::support::mcp::{FIXED_TOOLS, Session, flow};
 
 /// A flow file that asks to be a tool.
 fn marked(name: &str, nodes: &[(&str, &str)]) -> (String, String) {
@@ -44,17 +44,26 @@ fn only_all(settings: &mut Settings) {
     settings.only_exposed = true;
 }
 
-/// The names behind the ten fixed tools.
-async fn exposed(session: &mut Session) -> Vec<String> {
-    let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
-    let mut names = names(&listed);
-    let rest = names.split_off(10);
-    assert!(names.iter().all(|name| name.starts_with("flows_")) && names.is_sorted() && rest.is_sorted(), "{listed}");
-    rest
+/// The tools that flows are; they are listed behind the fixed ones.
+async fn flow_tools(session: &mut Session) -> Vec<Value> {
+    behind_the_fixed(&session.request("tools/list", json!({})).await["result"]["tools"])
 }
 
-fn names(tools: &Value) -> Vec<String> {
-    tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+fn behind_the_fixed(listed: &Value) -> Vec<Value> {
+    let (fixed, rest) = listed.as_array().unwrap().split_at(FIXED_TOOLS.len());
+    assert_eq!(names(fixed), FIXED_TOOLS);
+    rest.to_vec()
+}
+
+async fn exposed(session: &mut Session) -> Vec<String> {
+    let tools = flow_tools(session).await;
+    let names = names(&tools);
+    assert!(names.is_sorted(), "{names:?}");
+    names.into_iter().map(str::to_owned).collect()
+}
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
 /// Two tools, one of which says that it only reads; both answer with their name, and that one with a file.

@@ -30,7 +30,7 @@ fn two() -> Bench {
 async fn nothing_but_the_exposed_flows_is_listed_or_answered() {
     let mut session = two().session().await;
     let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
-    assert_eq!(names(&listed), ["flow_Tea"]);
+    assert_eq!(names(listed.as_array().unwrap()), ["flow_Tea"]);
     assert_eq!(session.ok("flow_Tea", json!({"who": "Kim"})).await["finalResult"], json!("Tea for Kim"));
     for tool in ["flows_list", "flows_execute", "flows/list", "flows.show", "flows-status"] {
         let refused = error(&mut session, "tools/call", json!({"name": tool, "arguments": {}})).await;
@@ -137,7 +137,8 @@ async fn without_sessions_it_is_the_same() {
     let bench = two();
     let mut session = Session::raw(bench.app.clone());
     let listed = session.request("tools/list", json!({"_meta": stateless()})).await["result"].clone();
-    assert_eq!((names(&listed["tools"]), &listed["cacheScope"]), (vec!["flow_Tea".to_owned()], &json!("private")));
+    assert_eq!(names(listed["tools"].as_array().unwrap()), ["flow_Tea"]);
+    assert_eq!(listed["cacheScope"], json!("private"));
     let params = json!({"name": "flow_Tea", "arguments": {"who": "K"}, "_meta": stateless()});
     let done = session.request("tools/call", params).await["result"].clone();
     assert_eq!((&done["resultType"], &done["isError"]), (&json!("complete"), &json!(false)), "{done}");

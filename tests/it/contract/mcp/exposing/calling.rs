@@ -7,9 +7,9 @@ use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
 use super::super::{EXECUTE_FAILURE, EXECUTE_RESPONSE, as_published};
-use super::{TwoTools, all, calling, exposed, marked};
+use super::{TwoTools, all, calling, exposed, flow_tools, marked};
 use crate::support::github::{Fault, GitHub};
-use crate::support::mcp::{Bench, flow, in_both_eras, template};
+use crate::support::mcp::{Bench, FIXED_TOOLS, flow, in_both_eras, template};
 
 fn timeless(mut value: Value) -> Value {
     let object = value.as_object_mut().unwrap();
@@ -68,10 +68,10 @@ async fn inputs_go_by_the_schemas_names_and_by_their_own_and_lists_may_be_texts(
         "edges": [{"source": "in", "target": "n"}]
     });
     let mut session = Bench::folder([("flows/Plan.json", file.to_string())]).with(all).session().await;
-    let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
-    let properties = listed[10]["inputSchema"]["properties"].as_object().unwrap();
+    let listed = flow_tools(&mut session).await;
+    let properties = listed[0]["inputSchema"]["properties"].as_object().unwrap();
     let key = properties.iter().find(|(_, property)| property["title"] == json!("회사")).unwrap().0.clone();
-    assert!(key.is_ascii() && properties.contains_key("tags"), "{listed}");
+    assert!(key.is_ascii() && properties.contains_key("tags"), "{listed:?}");
     for (sent, text) in [
         (json!({&key: "A", "tags": [1]}), "A:[1]:"),
         (json!({"회사": "A", "tags": "[1]", "empty": ""}), "A:[1]:"),
@@ -95,7 +95,7 @@ async fn a_variable_set_is_an_argument_and_what_it_gives_is_not_insisted_on() {
         "variableValueSets": [{"name": "tea", "values": {"place": "home"}}]}});
     let file = json!({"metadata": {"name": "Card", "version": "1.0.0"}, "nodes": [node], "edges": []});
     let mut session = Bench::folder([("flows/Card.json", file.to_string())]).with(all).session().await;
-    let schema = session.request("tools/list", json!({})).await["result"]["tools"][10]["inputSchema"].clone();
+    let schema = flow_tools(&mut session).await[0]["inputSchema"].clone();
     assert_eq!(
         (&schema["required"], &schema["properties"]["_variableSet"]["enum"]),
         (&json!(["who"]), &json!(["tea"]))
@@ -162,7 +162,7 @@ async fn a_real_client_in_both_eras_lists_and_calls_the_same() {
         assert_eq!(result.is_error, Some(false));
         (tools, timeless(result.structured_content.unwrap()))
     });
-    assert!(first.0.as_array().unwrap().len() > 10);
+    assert!(first.0.as_array().unwrap().len() > FIXED_TOOLS.len());
     assert_eq!(first, second);
 }
 
@@ -171,10 +171,10 @@ async fn a_flow_that_calls_tools_is_announced_as_what_they_are_and_calls_them() 
     let bench =
         Bench::folder([calling("Look", "look"), calling("Press", "press")]).with(all).calling(Arc::new(TwoTools));
     let mut session = bench.session().await;
-    let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
+    let listed = flow_tools(&mut session).await;
     let hints = |tool: &Value| {
         ["readOnlyHint", "destructiveHint", "openWorldHint"].map(|hint| tool["annotations"][hint].as_bool().unwrap())
     };
-    assert_eq!((hints(&listed[10]), hints(&listed[11])), ([true, false, true], [false, true, true]), "{listed}");
+    assert_eq!((hints(&listed[0]), hints(&listed[1])), ([true, false, true], [false, true, true]), "{listed:?}");
     assert_eq!(session.ok("flow_Press", json!({})).await["finalResult"], json!("page:press"));
 }

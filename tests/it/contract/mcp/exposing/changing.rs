@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{every_marked, exposed, marked, names};
+use super::{behind_the_fixed, every_marked, exposed, marked, names};
 use crate::support::github::{Fault, GitHub};
 use crate::support::mcp::{Bench, Session, flow, handshake, stateless, template};
 
@@ -54,7 +54,7 @@ async fn a_client_that_listens_is_told_of_tools_too() {
     let github = GitHub::serving([marked("One", &[("n", "T")]), template("T", "Hi")]).await;
     let mut session = Session::raw(Bench::github_with(&github, every_marked).app.clone());
     let listed = session.request("tools/list", json!({"_meta": stateless()})).await["result"].clone();
-    assert_eq!(names(&listed["tools"]).len(), 11);
+    assert_eq!(names(&behind_the_fixed(&listed["tools"])), ["flow_One"]);
     assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(15 * 60_000), &json!("private")));
     let filter = json!({"toolsListChanged": true});
     let id = session.ask("subscriptions/listen", json!({"notifications": filter, "_meta": stateless()})).await;

@@ -4,7 +4,7 @@ use flowy::internals::config::ExposeList;
 use serde_json::{Value, json};
 
 use super::super::{LIST_RESPONSE, as_published};
-use super::{all, every_marked, exposed, marked, marked_for, names};
+use super::{all, behind_the_fixed, every_marked, exposed, flow_tools, marked, marked_for, names};
 use crate::support::mcp::{Bench, Program, flow, template};
 use crate::support::program::Sandbox;
 
@@ -150,14 +150,13 @@ async fn whatever_names_and_texts_flows_have_every_client_takes_the_list() {
     }
     let bench = Bench::folder(files).with(all);
     let mut session = bench.session().await;
-    let listed = session.request("tools/list", json!({})).await["result"]["tools"].clone();
+    let tools = flow_tools(&mut session).await;
     let taken = |text: &str, most: usize, more: &[u8]| {
         (1..=most).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte) || more.contains(&byte))
     };
-    let tools = listed.as_array().unwrap();
-    assert_eq!(tools.len(), 10 + 2 * names_of.len(), "{:?}", refused(&bench).await);
-    for tool in &tools[10..] {
+    assert_eq!(tools.len(), 2 * names_of.len(), "{:?}", refused(&bench).await);
+    for tool in &tools {
         let name = tool["name"].as_str().unwrap();
         assert!(taken(name, 45, b"") && name.starts_with("flow_"), "{name}");
         let description = tool["description"].as_str().unwrap();
@@ -171,11 +170,11 @@ async fn whatever_names_and_texts_flows_have_every_client_takes_the_list() {
         jsonschema::validator_for(&tool["inputSchema"]).unwrap();
         assert!(tool["annotations"]["readOnlyHint"] == json!(true) && tool["title"].is_string(), "{tool}");
     }
-    let mut distinct = names(&listed);
+    let mut distinct = names(&tools);
     distinct.dedup();
     assert_eq!(distinct.len(), tools.len());
     let title = |tool: &Value| tool["title"].as_str().unwrap().to_owned();
-    let titles: Vec<String> = tools[10..].iter().map(title).collect();
+    let titles: Vec<String> = tools.iter().map(title).collect();
     assert!(names_of.iter().all(|name| titles.iter().any(|title| title == name)), "{titles:?}");
     let other = tools.iter().find(|tool| tool["title"] == json!("Other 0")).unwrap();
     assert_eq!((&other["name"], &other["description"]), (&json!("flow_Other_0"), &json!("Runs these steps: Say it.")));
@@ -262,7 +261,7 @@ fn the_log_of_serve_and_the_list_say_what_can_be_no_tool() {
     program.shake_hands("2025-11-25");
     for id in [1, 2] {
         let listed = program.request(id, "tools/list", &json!({}))["result"]["tools"].clone();
-        assert_eq!(names(&listed)[10..], ["flow_E"]);
+        assert_eq!(names(&behind_the_fixed(&listed)), ["flow_E"]);
     }
     program.close_input();
     let (code, _, errors) = program.end();
