@@ -334,6 +334,11 @@ pub fn shown(text: &str, longest: usize) -> String {
     out
 }
 
+/// The same for a message that is made: names and labels of files may stand in it.
+pub fn printable(message: String) -> String {
+    if message.chars().any(unprintable) { shown(&message, usize::MAX) } else { message }
+}
+
 /// A text's beginning of so many characters, with dots behind it where it is longer.
 pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {

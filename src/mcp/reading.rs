@@ -41,7 +41,9 @@ pub fn read(line: &[u8]) -> ReadLine {
             // Of two values one would be lost without a word.
             Some(key) => {
                 let why = format!("{} stands twice in one object of this message: send it once", quoted(&key));
-                let id = request_in(line, line).unwrap_or_default();
+                // If it is the id, the last one counts, as with every key.
+                let id = serde_json::from_slice(line).ok().and_then(|message| id_of(&message));
+                let id = id.or_else(|| request_in(line, line)).unwrap_or_default();
                 ReadLine::Refused(refusal(ErrorCode::INVALID_PARAMS, &why, &id))
             }
         },

@@ -9,7 +9,7 @@ use crate::code::{Code, WarningCode};
 use crate::document::{Edit, Locator, Note, Place, Pointer, Position, Span, SyntaxKind, SyntaxProblem};
 use crate::model::wire::{can_change, is_markdown, locator, parse};
 use crate::model::{Template, Unusable};
-use crate::names::{CatalogPath, Comparisons, did_you_mean, grouped, quoted, words};
+use crate::names::{CatalogPath, Comparisons, did_you_mean, grouped, printable, quoted, words};
 use crate::validate::{Fix, Mending, Rule};
 
 words! {
@@ -107,7 +107,7 @@ impl Finding {
             place: Place::default(),
             span: Span::default(),
             position: Position { line: 1, column: 1 },
-            message,
+            message: printable(message),
             hints: Vec::new(),
             related: Vec::new(),
             cause: None,
@@ -334,7 +334,7 @@ impl Draft<'_> {
 
     /// What to do about it.
     pub fn hint(self, hint: impl Into<String>) -> Self {
-        self.with(|finding| finding.hints.push(hint.into()))
+        self.with(|finding| finding.hints.push(printable(hint.into())))
     }
 
     /// "Did you mean", where there is something alike.
@@ -436,7 +436,7 @@ impl Draft<'_> {
     pub fn related_at(self, span: Span, label: impl Into<String>) -> Self {
         let position = self.locator.position(span.start);
         self.with(|finding| {
-            finding.related.push(Related { span, position, label: label.into() });
+            finding.related.push(Related { span, position, label: printable(label.into()) });
         })
     }
 }
