@@ -44,6 +44,8 @@ pub(crate) use problems::{instead_of, too_large};
 const INDEX: &str = concat!("index-", env!("CARGO_PKG_VERSION"));
 /// How many revisions are kept open.
 const OPEN_CATALOGS: usize = 8;
+/// Beyond so many flows in all, only the last two revisions are: each push of a large repository opens one.
+const OPEN_FLOWS: usize = 10_000;
 /// How many pages of a listing are kept for each revision: clients ask for the same one again and again.
 const KEPT_PAGES: usize = 8;
 /// How many flows are kept ready for each revision.
@@ -164,7 +166,11 @@ impl<K: Default + Send + Sync + 'static> Catalogs<K> {
                 let mut open = lock(&self.open);
                 open.retain(|other| other.revision != opened.revision);
                 open.push_back(opened.clone());
-                while open.len() > OPEN_CATALOGS {
+                let too_many = |open: &VecDeque<Arc<OpenedRevision<K>>>| {
+                    let flows: usize = open.iter().map(|one| one.index.len()).sum();
+                    open.len() > OPEN_CATALOGS || (open.len() > 2 && flows > OPEN_FLOWS)
+                };
+                while too_many(&open) {
                     open.pop_front();
                 }
                 opened

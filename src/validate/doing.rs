@@ -44,6 +44,8 @@ pub(super) enum FaultKind {
     Empty,
     /// `call` names no tool.
     BadCall,
+    /// `requires` holds what is no name.
+    BadGuard,
     /// There is no such server, or it has no such tool.
     UnknownTool,
     /// The operator does not allow it.
@@ -72,7 +74,7 @@ impl FaultKind {
     /// The code with which the step fails.
     pub(super) fn code(self) -> Code {
         match self {
-            Self::Empty | Self::BadCall | Self::Misfit => Code::ValidationError,
+            Self::Empty | Self::BadCall | Self::BadGuard | Self::Misfit => Code::ValidationError,
             Self::UnknownTool => Code::ToolNotFound,
             Self::NotAllowed => Code::ToolNotAllowed,
             Self::SwitchedOff => Code::ToolUnavailable,
@@ -166,8 +168,13 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
     }
     for (number, required) in tool.requires.iter().enumerate() {
         let mut parts = required.split('.').map(str::to_owned);
-        let Some(name) = parts.next().and_then(|name| VariableName::normal(&name).ok()) else { continue };
         let place = data.key("requires").item(number);
+        let Some(name) = parts.next().and_then(|name| VariableName::normal(&name).ok()) else {
+            // Left out, it would guard nothing, and the call would be made.
+            let message = format!("`requires` names {}, which can't be the name of a value", quoted(required));
+            let at = Pointer::root().key("requires").item(number);
+            return Err(DoingFault { at, ..DoingFault::new(FaultKind::BadGuard, message) });
+        };
         placeholders.push(Placeholder { range: 0..0, name: name.as_str().to_owned(), path: parts.collect() });
         places.push(place.clone());
         // Without it the step is left out, so nobody has to give it.

@@ -14,6 +14,10 @@ use crate::validate::{Body, DeclaredName, FlowSubject, OutputPart, Read, ReadSou
 /// The most names of outputs among which one is looked for in a text.
 pub(super) const MOST_COMPARED: usize = 100;
 
+/// What other programs keep a flow's values in: `{inputs.name}` is `{name}` here.
+const HOLDERS: [&str; 12] =
+    ["args", "context", "env", "input", "inputs", "node", "nodes", "params", "step", "steps", "variables", "vars"];
+
 /// What one text was to read.
 #[derive(Debug)]
 pub(super) struct Misread<'s> {
@@ -65,6 +69,8 @@ impl<'s> FlowSubject<'s> {
                 let meant = slips.get(read.name.as_str()).copied().or_else(of_step).or_else(called).or_else(near);
                 found.extend(meant.map(|meant| Misread { reader: step.node, meant }));
             }
+            let held = step.outline.placeholders.iter().filter_map(|placeholder| self.held(placeholder));
+            found.extend(held.map(|meant| Misread { reader: step.node, meant }));
             let names = handed_on(step).map(|(_, name)| name).filter(|_| self.in_markdown());
             let signed = in_signs(self, step).into_iter().map(|one| one.name);
             let elsewhere = in_other_braces(step).into_iter().chain(names).chain(signed);
@@ -85,13 +91,15 @@ impl<'s> FlowSubject<'s> {
             Body::Faulty { .. } | Body::Elsewhere => false,
         };
         let steps = self.scope.steps.iter().filter(own);
+        let spelt = steps.clone().flat_map(|step| &step.outline.placeholders);
+        let mut slips: BTreeMap<&'s str, &'s str> =
+            spelt.filter_map(|placeholder| Some((placeholder.name.as_str(), self.held(placeholder)?))).collect();
         let names: BTreeSet<&'s str> =
             steps.flat_map(|step| &step.reads).filter(open).map(|read| &*read.name).collect();
         if names.is_empty() {
-            return BTreeMap::new();
+            return slips;
         }
         let outputs: BTreeSet<&'s str> = self.scope.outputs.keys().map(String::as_str).collect();
-        let mut slips = BTreeMap::new();
         let known = self.scope.inputs.keys().map(String::as_str).chain(outputs);
         for known in known.take_while(|_| !self.comparisons.used_up()) {
             let alike = names.iter().filter(|name| self.comparisons.one_letter_off(name, known));
@@ -103,6 +111,18 @@ impl<'s> FlowSubject<'s> {
             }
         }
         slips
+    }
+
+    /// The input or output that is looked for within a name that nothing here has.
+    pub(in crate::validate) fn held(&self, placeholder: &Placeholder) -> Option<&'s str> {
+        let (holder, name) = (placeholder.name.as_str(), placeholder.path.first()?);
+        let scope = self.scope;
+        if !HOLDERS.contains(&holder) || scope.inputs.contains_key(holder) || scope.outputs.contains_key(holder) {
+            return None;
+        }
+        let input = scope.inputs.get_key_value(name).map(|(name, _)| name.as_str());
+        let output = scope.outputs.get_key_value(name).map(|(name, _)| name.as_str());
+        input.or(output).or_else(|| self.output_of(name))
     }
 
     /// The name of the output of the step that a name speaks of in other words: `poem_output` for `poem_result`.

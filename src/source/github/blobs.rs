@@ -235,38 +235,42 @@ impl Fetch<'_> {
         if !reply.status.is_success() {
             return Err(self.client.unusable(&call, &reply));
         }
-        let answer: wire::GraphQl =
+        let mut answer: wire::GraphQl =
             serde_json::from_slice(&reply.body).map_err(|_| self.client.unusable(&call, &reply))?;
-        for error in &answer.errors {
+        let refusals = answer.refusals();
+        let mut good = Vec::new();
+        if let Some(mut objects) = answer.data.and_then(|data| data.repository) {
+            if let Some(branch) = objects.branch.and_then(|branch| RefName::new(&branch.name).ok()) {
+                lock(&haul.state).branch = Some(branch);
+            }
+            for (number, one) in wanted.iter().enumerate() {
+                let Some(blob) = objects.blobs.remove(&wire::alias(number)).flatten() else { continue };
+                let (false, false, Some(text)) = (blob.is_truncated, blob.is_binary.unwrap_or(false), blob.text) else {
+                    continue;
+                };
+                let bytes = text.into_bytes();
+                if blob_id(&bytes) == one.id {
+                    good.push((one.id.clone(), bytes));
+                }
+            }
+        }
+        let whole = good.len() == wanted.len();
+        self.keep(good, haul).await;
+        for error in refusals {
             tracing::debug!(
                 kind = error.kind,
                 message = self.client.clean(&error.message),
                 "GraphQL reported an error"
             );
-            let marks = [error.kind.as_str(), error.code.as_str()];
-            if let Some(limit) = graphql_limit(marks, &error.message, &reply.headers, self.client.clock.now()) {
+            let limit = graphql_limit(error.marks(), &error.message, &reply.headers, self.client.clock.now());
+            // What is there is there, also where it was the last of the quota.
+            if let Some(limit) = limit.filter(|_| !whole) {
                 return Err(self.client.limited(limit));
             }
             if error.kind == "NOT_FOUND" && error.is_about_repository() {
                 return Err(SourceError::RepoNotFound { repo: self.slug.to_string(), authenticated: true });
             }
         }
-        let Some(mut objects) = answer.data.and_then(|data| data.repository) else { return Ok(()) };
-        if let Some(branch) = objects.branch.and_then(|branch| RefName::new(&branch.name).ok()) {
-            lock(&haul.state).branch = Some(branch);
-        }
-        let mut good = Vec::new();
-        for (number, one) in wanted.iter().enumerate() {
-            let Some(blob) = objects.blobs.remove(&wire::alias(number)).flatten() else { continue };
-            let (false, false, Some(text)) = (blob.is_truncated, blob.is_binary.unwrap_or(false), blob.text) else {
-                continue;
-            };
-            let bytes = text.into_bytes();
-            if blob_id(&bytes) == one.id {
-                good.push((one.id.clone(), bytes));
-            }
-        }
-        self.keep(good, haul).await;
         Ok(())
     }
 

@@ -96,7 +96,7 @@ fn refusal(headers: &HeaderMap, message: Option<&str>) -> Refusal {
 /// The limit behind an error of GraphQL's, which comes with status 200; `kind` and `code` are how it is
 /// marked: `RATE_LIMIT`, `RATE_LIMITED`, `graphql_rate_limit`.
 pub(super) fn graphql_limit(
-    marks: [&str; 2],
+    marks: [&str; 3],
     message: &str,
     headers: &HeaderMap,
     now: DateTime<Utc>,
@@ -300,15 +300,18 @@ mod tests {
     fn graphql_marks_a_limit_in_several_ways() {
         let told = |marks, message| graphql_limit(marks, message, &HeaderMap::new(), at(1000));
         let quota = Some(RateLimit { retry_at: at(1060), named: None, secondary: false });
-        assert_eq!(told(["RATE_LIMITED", ""], "API rate limit exceeded"), quota);
-        assert_eq!(told(["RATE_LIMIT", "graphql_rate_limit"], "API rate limit already exceeded for user ID 7."), quota);
-        assert_eq!(told(["", "graphql_rate_limit"], "Wait"), quota);
-        assert_eq!(told(["", ""], "API rate limit already exceeded for user ID 7."), quota);
+        assert_eq!(told(["RATE_LIMITED", "", ""], "API rate limit exceeded"), quota);
         assert_eq!(
-            told(["", ""], "You have exceeded a secondary rate limit."),
+            told(["RATE_LIMIT", "graphql_rate_limit", ""], "API rate limit already exceeded for user ID 7."),
+            quota
+        );
+        assert_eq!(told(["", "graphql_rate_limit", ""], "Wait"), quota);
+        assert_eq!(told(["", "", ""], "API rate limit already exceeded for user ID 7."), quota);
+        assert_eq!(
+            told(["", "", ""], "You have exceeded a secondary rate limit."),
             Some(RateLimit { retry_at: at(1060), named: None, secondary: true })
         );
-        assert_eq!(told(["INTERNAL", ""], "Something went wrong"), None);
+        assert_eq!(told(["INTERNAL", "", ""], "Something went wrong"), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use crate::names::{ObjectId, RepoSlug};
@@ -82,8 +82,31 @@ pub(super) fn message(body: &[u8]) -> String {
 pub(super) struct GraphQl {
     #[serde(default)]
     pub(super) data: Option<QueryAnswer>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "listed")]
     pub(super) errors: Vec<GraphQlError>,
+    /// What stands alone where the post as a whole was refused.
+    #[serde(default)]
+    message: String,
+}
+
+impl GraphQl {
+    /// The errors of its parts, and that of the whole.
+    pub(super) fn refusals(&mut self) -> Vec<GraphQlError> {
+        let mut errors = std::mem::take(&mut self.errors);
+        if !self.message.is_empty() {
+            errors.push(GraphQlError { message: std::mem::take(&mut self.message), ..GraphQlError::default() });
+        }
+        errors
+    }
+}
+
+/// Errors in a list; whatever else stands there, as the null of some servers, tells of none.
+fn listed<'de, D: Deserializer<'de>>(written: D) -> Result<Vec<GraphQlError>, D::Error> {
+    let items = match Value::deserialize(written)? {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    };
+    Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
 }
 
 #[derive(Debug, Deserialize)]
@@ -118,7 +141,7 @@ pub(super) struct BlobAnswer {
 }
 
 /// One error of a GraphQL post.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct GraphQlError {
     #[serde(rename = "type", default)]
     pub(super) kind: String,
@@ -127,10 +150,18 @@ pub(super) struct GraphQlError {
     #[serde(default)]
     pub(super) message: String,
     #[serde(default)]
+    extensions: Value,
+    #[serde(default)]
     pub(super) path: Vec<Value>,
 }
 
 impl GraphQlError {
+    /// The words that say what kind of error it is.
+    pub(super) fn marks(&self) -> [&str; 3] {
+        let extension = self.extensions.get("code").and_then(Value::as_str).unwrap_or_default();
+        [&self.kind, &self.code, extension]
+    }
+
     /// Whether it is about the repository as a whole rather than one object.
     pub(super) fn is_about_repository(&self) -> bool {
         matches!(self.path.as_slice(), [only] if only.as_str() == Some("repository"))

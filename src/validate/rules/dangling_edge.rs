@@ -29,7 +29,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             let place = Place::value(subject.flow.edge_pointer(number).key(key));
             let turned = turned_round(subject, number, end);
             // Where nothing is compared any more, what is meant is not known, and the edge is left alone.
-            let near = subject.comparisons.nearest(end, known_in_order(subject), 1).first().map(|&id| id.to_owned());
+            let word = output_of(subject, end).unwrap_or(end);
+            let several = subject.in_markdown() && end.contains(',');
+            let near = subject.comparisons.nearest(word, known_in_order(subject), 1).first().map(|&id| id.to_owned());
+            let near = near.filter(|_| !several);
             let sure = !subject.comparisons.used_up();
             let draft = drafts
                 .find(
@@ -44,7 +47,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                         format!("edge {edge} names node {end} as its {key}, and there is no such node")
                     },
                 )
-                .did_you_mean(end, known_in_order(subject))
+                .did_you_mean(word, known_in_order(subject))
                 .hint(if subject.known.options.lenient {
                     subject.in_form("the edge is ignored", "the name is ignored")
                 } else {
@@ -53,9 +56,9 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                         "write the id of a step, as it stands in its heading: `## Label {#id}`",
                     )
                 });
-            let several = end.split(',').map(str::trim).collect::<Vec<_>>().join(", ");
-            let draft = if subject.in_markdown() && end.contains(',') {
-                draft.hint(format!("write several as a list: `[{}]`", shown(&several, 200)))
+            let draft = if several {
+                let list = end.split(',').map(str::trim).collect::<Vec<_>>().join(", ");
+                draft.hint(format!("write several as a list: `[{}]`", shown(&list, 200)))
             } else {
                 draft
             };
@@ -68,7 +71,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     let what = format!("name {} {}", subject.in_form("node", "step"), quoted(&near));
                     draft.unsafe_fix(what, Edit::Set(place.pointer, near.into()))
                 }
-                None if !sure => draft,
+                None if !sure || several => draft,
                 None => draft.safe_fix(
                     subject.in_form("remove the edge", "remove the name"),
                     Edit::Remove(subject.flow.edge_pointer(number)),
@@ -87,6 +90,13 @@ fn turned_round(subject: &FlowSubject<'_>, number: usize, end: &str) -> Option<S
     let known = |id: &String| known_in_order(subject).any(|step| step == id);
     let (step, _) = edge.mapping.iter().find(|(target, _)| known(target))?;
     Some(format!("{end}: {step}"))
+}
+
+/// The step whose output is named where a step's id belongs: `b_result` and `{b_result}` for `b`.
+fn output_of<'e>(subject: &FlowSubject<'_>, end: &'e str) -> Option<&'e str> {
+    let name = end.trim_matches(['{', '}', ' ']);
+    let id = name.strip_suffix("_result").unwrap_or(name);
+    known_in_order(subject).any(|step| step == id).then_some(id)
 }
 
 /// What an edge may name; in Markdown these are the steps.

@@ -3,7 +3,7 @@
 use crate::code::WarningCode;
 use crate::document::{Edit, Place};
 use crate::model::{Lookup, NodeKind};
-use crate::names::{nfc, quoted, spaced};
+use crate::names::{folded, nfc, quoted, spaced};
 use crate::validate::{Check, Drafts, FlowSubject, Rule};
 
 /// The rule. The normal forms of a letter are one in all names.
@@ -17,7 +17,13 @@ pub(in crate::validate) const RULE: Rule = Rule {
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for (number, node) in subject.flow.nodes.iter().enumerate() {
         let mut tell = |field: &str, what: &str, written: &str, called: &[&str], same: Same| {
-            let Some(first) = called.first().filter(|_| !called.iter().any(|name| same(name, written))) else { return };
+            if called.iter().any(|name| same(name, written)) {
+                return;
+            }
+            // A file may hold several templates: what was meant is the name that this one is a spelling of.
+            let Some(first) = called.iter().find(|name| folded(name) == folded(written)).or(called.first()) else {
+                return;
+            };
             let place = Place::value(subject.flow.node_pointer(number).key("data").key(field));
             let (step, written) = (subject.called(number), quoted(written));
             drafts

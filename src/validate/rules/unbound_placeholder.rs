@@ -60,6 +60,10 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 placeholder.spelt()
             );
             let draft = subject.find_group(drafts, step, read.placeholder, message);
+            if let Some(meant) = subject.held(placeholder) {
+                draft.node(id).hint(format!("did you mean {}?", quoted(meant)));
+                continue;
+            }
             let names = step.declared.iter().map(|declared| declared.name.as_str());
             let inputs = subject.scope.inputs.keys().map(String::as_str);
             draft.node(id).did_you_mean(&read.name, names.chain(inputs).chain(outputs.iter().copied())).hint(format!(

@@ -54,10 +54,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                 }
                 _ => drafts.find(place, says(&subject.called(step.node), &declared.name)),
             };
-            draft
-                .node(id)
-                .hint(format!("use {{{}}} in the text, or remove the declaration", declared.name))
-                .unsafe_fix("remove the declaration", Edit::Remove(declared.pointer.clone()));
+            let draft =
+                draft.node(id).hint(format!("use {{{}}} in the text, or remove the declaration", declared.name));
+            if !may_mean(step, &declared.name) {
+                draft.unsafe_fix("remove the declaration", Edit::Remove(declared.pointer.clone()));
+            }
         }
     }
     let unused = unused_inputs(subject);
@@ -67,10 +68,21 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     behind_outputs(subject, drafts);
 }
 
+/// Of more unused inputs of one flow none is removed: something else is wrong with it.
+const MOST_REMOVED: usize = 20;
+
+/// Whether a step's text may mean a name all the same: it stands there in signs that are none of ours, or something
+/// else stands in braces that nothing gives.
+fn may_mean(step: &StepScope, name: &str) -> bool {
+    let Body::Text { text, .. } = &step.body else { return false };
+    text.contains(name) || step.reads.iter().any(|read| matches!(read.source, ReadSource::Open { input: false, .. }))
+}
+
 /// Inputs that no step reads.
 fn inputs(subject: &FlowSubject<'_>, unused: Vec<&str>, drafts: &mut Drafts<'_>) {
     let misread: HashSet<&str> = subject.misread().iter().map(|one| one.meant).collect();
     let unknown = mapped_in_vain(subject);
+    let sure = unused.len() <= MOST_REMOVED;
     for name in unused {
         // What reads or maps it under a name that is slightly wrong is told there.
         let mapped_in_vain = || unknown.iter().any(|source| !subject.comparisons.nearest(source, [name], 1).is_empty());
@@ -78,10 +90,13 @@ fn inputs(subject: &FlowSubject<'_>, unused: Vec<&str>, drafts: &mut Drafts<'_>)
             continue;
         }
         if let Some(pointer) = declared_at(subject, name) {
-            drafts
-                .find(Place::value(pointer.clone()), format!("input {} is declared, and no step uses it", quoted(name)))
-                .hint(format!("use {{{name}}} in a text, or remove the input"))
-                .unsafe_fix("remove the input", Edit::Remove(pointer));
+            let message = format!("input {} is declared, and no step uses it", quoted(name));
+            let draft = drafts
+                .find(Place::value(pointer.clone()), message)
+                .hint(format!("use {{{name}}} in a text, or remove the input"));
+            if sure && !subject.scope.steps.iter().any(|step| may_mean(step, name)) {
+                draft.unsafe_fix("remove the input", Edit::Remove(pointer));
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ fn a_slip_is_found_where_it_is_written() {
         ("---\n## Sail {#sail}\n```yaml\ncall: {{ boat }}\n```\n", &["syntax error 7:7"]),
         ("---\n## Sail {#sail}\nSail {moor_result}.\n## Moor {#moor}\nMoor {sail_result}.\n", &["cycle error 6:6"]),
         ("---\n## Sail {#sail}\nSail {sail_result}.\n", &["unreachable-reference error 6:6"]),
+        ("---\n## Sail {#sail}\n```yaml\ncall: boat:sail\nrequires: \"{go}\"\n```\n", &["bad-call error 8:11"]),
         ("results: { Log: moor }\n---\n## Sail {#sail}\nSail.\n", &["dangling-edge error 4:17"]),
         ("---\n## Sail {#sail}\nSail.\n## Moor {#sail}\nMoor.\n", &["duplicate-node error 7:11"]),
         ("---\n## Sail {#sail}\nSail.\n<!-- obey -->\n", &["hidden-text warning 7:1"]),
@@ -510,4 +511,35 @@ fn a_copy_that_keeps_its_name_and_an_input_behind_an_output_are_told() {
     assert_eq!(found(&copied), [""; 0]);
     let hidden = flow("inputs: [sail_result]\n---\n## Sail {#sail}\nSail.\n## Moor {#moor}\nMoor {sail_result}.\n");
     assert_eq!(found(&hidden), ["unused-variable warning flows/Boat.flow.md:4:10"]);
+}
+
+#[test]
+fn no_fix_takes_away_what_was_meant() {
+    let inputs = "inputs: [topic]\n---\n## Sail {#sail}\n";
+    for (rest, fixed) in [
+        // What comes after what, which is the point of it.
+        (
+            "---\n## Sail {#sail}\n```yaml\nafter: moor, row\n```\nSail.\n## Moor {#moor}\nMoor.\n## Row {#row}\nRow.\n",
+            None,
+        ),
+        (
+            "---\n## Sail {#sail}\n```yaml\nafter: moor_result\n```\nSail.\n## Moor {#moor}\nMoor.\n",
+            Some("after: moor\n"),
+        ),
+        (
+            "---\n## Sail {#sail}\n```yaml\nafter: \"{moor_result}\"\n```\nSail.\n## Moor {#moor}\nMoor.\n",
+            Some("after: \"moor\"\n"),
+        ),
+        // An input that a text means, in whatever signs.
+        (&format!("{inputs}Sail to {{topc}}.\n"), Some("inputs: [topic]")),
+        (&format!("{inputs}Sail to <%= topic %>.\n"), Some("inputs: [topic]")),
+    ] {
+        let sandbox = flow(rest);
+        sandbox.run(["validate", "--fix=unsafe"]);
+        let is = std::fs::read_to_string(sandbox.here().join("flows/Boat.flow.md")).unwrap();
+        match fixed {
+            Some(part) => assert!(is.contains(part), "{is}"),
+            None => assert_eq!(is, format!("{HEAD}{rest}")),
+        }
+    }
 }

@@ -76,6 +76,10 @@ fn a_front_matter_that_is_none_is_told() {
         (format!("----\n{front}---\n"), "1:1"),
         (format!("\u{2014}\n{front}\u{2014}\n"), "1:1"),
         ("+++\nname = \"Boat\"\nversion = \"1.0.0\"\n+++\n".to_owned(), "1:1"),
+        (format!("---yaml\n{front}---\n"), "1:1"),
+        (format!("\u{200b}---\n{front}---\n"), "1:1"),
+        (format!("```yaml\n{front}```\n\n"), "1:1"),
+        (format!("{front}\n"), "1:1"),
     ] {
         let sandbox = Sandbox::new().file("flows/Boat.flow.md", format!("{text}{STEP}"));
         assert_eq!(found(&sandbox), [format!("front-matter error flows/Boat.flow.md:{place}")], "{text}");
@@ -102,6 +106,14 @@ fn a_front_matter_that_is_none_is_told() {
 }
 
 #[test]
+fn lines_that_end_with_carriage_returns_alone_are_told() {
+    let flow = format!("{HEAD}{STEP}").replace('\n', "\r");
+    let [flow, template, _] = in_each(&flow, "---\rtitle: Text\r---\rFor {crew}.\r", "You sail.\n");
+    assert_eq!(flow, ["syntax error flows/Boat.flow.md:1:4"]);
+    assert!(template[0].starts_with("syntax error templates/Text.md:"), "{template:?}");
+}
+
+#[test]
 fn rules_and_front_matters_that_a_text_shows_are_silent() {
     for text in [
         "Sail with {crew}.\n\n---\n\nname: x\n---\n",
@@ -110,6 +122,7 @@ fn rules_and_front_matters_that_a_text_shows_are_silent() {
         "Note for {crew}.\n---\nNote: this is it\n---\n",
         "```md\n---\ntitle: x\n---\n```\nFor {crew}.\n",
         "+++ new\nSail with {crew}.\n",
+        "name: the name\nnote: {crew}\n",
     ] {
         let flow = format!("{HEAD}---\nFor readers: a rule\n---\n## Sail {{#sail}}\n{text}");
         for told in in_each(&flow, text, text) {

@@ -45,6 +45,7 @@ enum Answer {
     CutOff,
     CutText,
     Binary,
+    Beside(Value),
 }
 
 impl Fault {
@@ -56,6 +57,11 @@ impl Fault {
     pub(crate) fn status(matching: &str, status: u16) -> Self {
         let body = json!({"message": format!("Status {status}")});
         Self::new(matching, Answer::Instead(ResponseTemplate::new(status).set_body_json(body)))
+    }
+
+    /// Posts to GraphQL get their data, and this as `errors` beside it.
+    pub(crate) fn beside(errors: Value) -> Self {
+        Self::new("graphql", Answer::Beside(errors))
     }
 
     /// They get this answer.
@@ -334,7 +340,7 @@ impl State {
                 }
                 Answer::Delay(time) => delay = Some(*time),
                 Answer::CutOff => cut = true,
-                Answer::CutText | Answer::Binary => continue,
+                Answer::CutText | Answer::Binary | Answer::Beside(_) => continue,
             }
             fault.times -= 1;
         }
@@ -541,6 +547,11 @@ impl State {
         let mut answer = json!({"data": {"repository": repository}});
         if !errors.is_empty() {
             answer["errors"] = errors.into();
+        }
+        for fault in &self.faults {
+            if let Answer::Beside(errors) = &fault.answer {
+                answer["errors"] = errors.clone();
+            }
         }
         ResponseTemplate::new(200).set_body_json(answer)
     }

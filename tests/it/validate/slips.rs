@@ -23,7 +23,7 @@ const FLOW: &str = r#"{
 }"#;
 
 /// A change, the rule that tells of it, and the hint.
-const SLIPS: [(&str, &str, &str, &str); 31] = [
+const SLIPS: [(&str, &str, &str, &str); 33] = [
     (
         r#"{"source": "sum", "target": "out"}"#,
         r#"{"source": "sum", "targt": "out"}"#,
@@ -37,6 +37,8 @@ const SLIPS: [(&str, &str, &str, &str); 31] = [
     (r#"{"id": "plan", "#, "{", "schema", "what belongs there: Id of the node"),
     ("{plan_result}", "{paln_result}", "unbound-placeholder", "did you mean \"plan_result\""),
     ("{plan_result}", "{plan}", "unbound-placeholder", "did you mean \"plan_result\"?"),
+    ("{notes}", "{inputs.notes}", "unbound-placeholder", "did you mean \"notes\"?"),
+    ("{plan_result}", "{steps.plan.output}", "unbound-placeholder", "did you mean \"plan_result\"?"),
     (r#"{"part": "result"}"#, r#"{"prat": "result"}"#, "useless-mapping", "did you mean \"part\"?"),
     (r#"{"part": "result"}"#, r#"{"result": "part"}"#, "useless-mapping", "turn it round: {\"part\": \"result\"}"),
     (

@@ -30,6 +30,11 @@ pub(in crate::model) fn wrong(text: &str, has_front: bool, holds: &Holds<'_>) ->
     if let Some(problem) = merge(text) {
         return Some(Wrong::Around(problem));
     }
+    if let Some(at) = text.find('\r').filter(|_| !text.contains('\n')) {
+        let message = "the lines end with carriage returns alone, so that the file is one line".to_owned();
+        let hint = "save the file with line feeds at the ends of its lines";
+        return Some(Wrong::Around(YamlProblem { message, hint, span: Span { start: at, end: at + 1 } }));
+    }
     if has_front {
         return None;
     }
@@ -88,7 +93,7 @@ fn fence(text: &str, holds: &Holds<'_>) -> Option<Span> {
         }
     };
     let (first, line) = lines.next()?;
-    let begins = block_at(text, first, holds).is_some_and(|block| block.known * 2 >= block.keys);
+    let begins = block_at(text, first, false, holds).is_some_and(|block| block.known * 2 >= block.keys);
     let ends = || text.lines().rev().find(|line| !line.trim().is_empty()).is_some_and(|line| open.closed_by(line));
     let of_text = matches!(&*mark.to_ascii_lowercase(), "" | "markdown" | "md");
     let whole = match (holds.steps, prose) {
@@ -149,10 +154,12 @@ fn front(text: &str, holds: &Holds<'_>) -> Option<YamlProblem> {
         if holds.steps && scan::heading(start, line).is_some() {
             return None;
         }
-        if let Some(block) = block_at(text, start, holds) {
+        if let Some(block) = block_at(text, start, blank, holds) {
             let mostly = block.known * 2 >= block.keys;
             let meant = match () {
                 () if !block.closed => holds.steps && blank && block.known > 0,
+                () if holds.steps && blank => mostly,
+                () if block.mark.starts_with('`') => block.known == block.keys && block.sure,
                 () if holds.steps || blank => mostly,
                 () if titled => block.known == block.keys,
                 () => mostly && block.sure,
@@ -176,19 +183,31 @@ fn unopened(text: &str, holds: &Holds<'_>) -> Option<YamlProblem> {
     let at = Span { start, end: start + line.trim_end().len() };
     let block = Block { mark: "", at, keys: 0, known: 0, sure: false, closed: false };
     let block = block.with(scan::lines(text, start..text.len()), holds)?;
-    let ends = scan::lines(text, start..text.len()).find(|(_, line)| is_mark(line))?.1.trim_end() == "---";
+    let mut marks = scan::lines(text, start..text.len()).filter(|(_, line)| is_mark(line));
+    let ends = block.closed && marks.next().is_some_and(|(_, line)| line.trim_end() == "---");
     // A line below another makes a heading of it in Markdown: in a text, all has to say what only such lines say.
-    let meant = if holds.steps { block.known * 2 >= block.keys } else { block.known == block.keys && block.sure };
-    (block.closed && ends && meant).then(|| YamlProblem {
-        message: "the front matter lacks its first line of ---, so that it is text".to_owned(),
-        hint: "write --- alone on the line before it",
-        span: at,
-    })
+    let sure = block.known == block.keys && block.sure;
+    let (message, hint) = match () {
+        () if ends && (sure || holds.steps && block.known * 2 >= block.keys) => (
+            "the front matter lacks its first line of ---, so that it is text",
+            "write --- alone on the line before it",
+        ),
+        () if holds.steps && !block.closed && sure => (
+            "the front matter lacks its lines of ---, so that it is text",
+            "write --- alone on the line before it, and on the line behind it",
+        ),
+        () => return None,
+    };
+    Some(YamlProblem { message: message.to_owned(), hint, span: at })
 }
 
 fn problem(block: &Block<'_>, blank: bool) -> YamlProblem {
     let mark = block.mark.trim();
     let (message, hint) = match () {
+        () if mark.starts_with(UNSEEN) => (
+            "characters that nobody sees stand before the --- of the front matter, so that it is text".to_owned(),
+            "delete the first line, and type `---` anew",
+        ),
         () if mark != "---" => (
             format!("the front matter begins with {mark}, so that it is text"),
             "write it between two lines of three hyphens, `---`, as lines of `key: value`",
@@ -205,19 +224,29 @@ fn problem(block: &Block<'_>, blank: bool) -> YamlProblem {
     YamlProblem { message, hint, span: block.at }
 }
 
+/// What editors and converters leave before a first line, seen by nobody.
+const UNSEEN: [char; 3] = ['\u{200b}', '\u{2060}', '\u{feff}'];
+
 /// Whether a line was to begin or end a front matter.
 fn is_mark(line: &str) -> bool {
-    let plain = line.trim();
+    let plain = line.trim().trim_start_matches(UNSEEN);
     let indented = line.starts_with("    ") || line.starts_with('\t');
     let hyphens = plain.len() >= 2 && plain.trim_start_matches('-').is_empty();
     let dashes = !plain.is_empty() && plain.trim_start_matches(['\u{2013}', '\u{2014}']).is_empty();
-    !indented && (hyphens || dashes || plain == "+++")
+    let language = plain.strip_prefix("---").is_some_and(is_language);
+    !indented && (hyphens || dashes || language || matches!(plain, "+++" | ";;;"))
+}
+
+/// The language of a front matter, as other programs have it behind their marks.
+fn is_language(word: &str) -> bool {
+    matches!(word.trim(), "yaml" | "yml" | "toml" | "json")
 }
 
 /// The block that a line opens, where its lines are keys and values.
-fn block_at<'t>(text: &'t str, start: usize, holds: &Holds<'_>) -> Option<Block<'t>> {
+fn block_at<'t>(text: &'t str, start: usize, first: bool, holds: &Holds<'_>) -> Option<Block<'t>> {
+    let fence = |line: &str| first && line.strip_prefix("```").is_some_and(is_language);
     let mut lines = scan::lines(text, start..text.len());
-    let (_, first) = lines.next().filter(|(_, line)| is_mark(line))?;
+    let (_, first) = lines.next().filter(|(_, line)| is_mark(line) || fence(line))?;
     let mark = first.trim_end();
     let at = Span { start: start + mark.len() - mark.trim_start().len(), end: start + mark.len() };
     Block { mark, at, keys: 0, known: 0, sure: false, closed: false }.with(lines, holds)
@@ -229,7 +258,7 @@ impl<'t> Block<'t> {
         let mut indent = None;
         for (start, line) in lines {
             let plain = line.trim();
-            if is_mark(line) {
+            if is_mark(line) || plain == "```" {
                 self.closed = true;
                 break;
             }

@@ -95,15 +95,33 @@ async fn a_limit_within_graphql_comes_with_status_200() {
     for error in [
         serde_json::json!({"type": "RATE_LIMITED", "message": "API rate limit exceeded"}),
         serde_json::json!({"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": "API rate limit already exceeded for user ID 7."}),
+        serde_json::json!({"message": "Wait", "extensions": {"code": "RATE_LIMITED"}}),
         serde_json::json!({"message": "You have exceeded a secondary rate limit."}),
+        serde_json::Value::Null,
     ] {
         let desk = Desk::tea().await;
-        let body = serde_json::json!({"errors": [error]});
+        let alone = serde_json::json!({"message": "API rate limit exceeded for 203.0.113.9."});
+        let body = if error.is_null() { alone } else { serde_json::json!({"errors": [error]}) };
         let answer = wiremock::ResponseTemplate::new(200).set_body_json(body);
         desk.github.fault(Fault::answer("graphql", answer));
         let error = newest(&desk.open()).await.unwrap_err();
         assert!(matches!(error, SourceError::RateLimited { .. }), "{error}");
         assert_eq!(desk.github.count("/git/blobs/"), 0, "the rest is not asked for one by one");
+    }
+}
+
+#[tokio::test]
+async fn what_graphql_gives_whole_is_taken_whatever_stands_beside_it() {
+    for errors in [
+        serde_json::Value::Null,
+        serde_json::json!({}),
+        serde_json::json!(["a text"]),
+        serde_json::json!([{"type": "RATE_LIMIT", "message": "API rate limit already exceeded for user ID 7."}]),
+    ] {
+        let desk = Desk::tea().await;
+        desk.github.fault(Fault::beside(errors.clone()));
+        newest(&desk.open()).await.unwrap();
+        assert_eq!((desk.github.count("graphql"), desk.github.count("/git/blobs/")), (1, 0), "{errors}");
     }
 }
 
