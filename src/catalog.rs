@@ -27,7 +27,7 @@ use crate::document::Position;
 use crate::lock::lock;
 use crate::model::wire::is_markdown;
 use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
-use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted};
+use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted, shown};
 use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
@@ -81,11 +81,24 @@ pub struct InexactName {
     pub asked: String,
     /// The flow's own name.
     pub used: String,
+    /// The file, where that was asked for by the name within it.
+    pub file: Option<String>,
+}
+
+/// A name without what is easily taken for something else.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
 impl std::fmt::Display for InexactName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "no flow is spelt {}; flow {} is used", quoted(&self.asked), quoted(&self.used))
+        match &self.file {
+            Some(file) => {
+                let (asked, file, used) = (quoted(&self.asked), shown(file, 200), quoted(&self.used));
+                write!(f, "{asked} is the name within {file}; the flow is listed as {used}")
+            }
+            None => write!(f, "no flow is spelt {}; flow {} is used", quoted(&self.asked), quoted(&self.used)),
+        }
     }
 }
 
@@ -249,8 +262,11 @@ impl<K: Send + Sync> Catalog<K> {
     /// Where a flow comes from that was asked for by a name.
     pub fn origin_of(&self, flow: &Prepared, asked: &str) -> Origin {
         let entry = &flow.entry;
-        let inexact = || InexactName { asked: asked.to_owned(), used: entry.name.clone() };
-        Origin { inexact_name: (!entry.goes_by(asked)).then(inexact), ..self.origin.clone() }
+        // The name within a file may be any; whoever uses it is told of the one that listings show.
+        let within = Some(asked) == entry.meta_name.as_deref() && plain(asked) != plain(&entry.name);
+        let file = within.then(|| entry.file.clone());
+        let inexact = || InexactName { asked: asked.to_owned(), used: entry.name.clone(), file };
+        Origin { inexact_name: (within || !entry.goes_by(asked)).then(inexact), ..self.origin.clone() }
     }
 
     /// The listing index.

@@ -116,7 +116,7 @@ codes! {
     MoreErrors = "MORE_ERRORS", "flows_list", "More files have errors than `errors` names.";
     MisplacedFile = "MISPLACED_FILE", "flows_list", "A file that looks as if it were meant is not read, because its folder or its ending is wrong.";
     RefIgnored = "REF_IGNORED", "flows_list, flows_show, flows_execute", "A ref was asked for, and a folder or the examples have none.";
-    InexactName = "INEXACT_NAME", "flows_show, flows_execute, flows_begin", "A name differs from what it means in case, blanks, `-` and `_` alone; the message names what was used.";
+    InexactName = "INEXACT_NAME", "flows_show, flows_execute, flows_begin", "A name differs from what it means in case, blanks, `-` and `_` alone, or is the name within a file that is called otherwise; the message names what was used.";
     Examples = "EXAMPLES", "flows_list", "No source is set, so these are the built-in examples.";
     NotExposed = "NOT_EXPOSED", "flowy list --json", "A flow can't be the MCP tool of its own that the settings ask for.";
     Stale = "STALE", "flows_execute", "The newest state could not be had, and an older copy was used.";
@@ -129,8 +129,10 @@ codes! {
     MissingTemplate = "MISSING_TEMPLATE", "flows_execute", "A step's template is not there, and the step's own text was used.";
     DanglingEdge = "DANGLING_EDGE", "flows_execute", "An edge to a node that does not exist was left out (`lenient`).";
     WentOn = "WENT_ON", "flows_execute", "A call of an external tool failed, or a model gave no answer, and the node says `onError: continue`.";
+    PromptHanded = "PROMPT_HANDED", "flows_execute", "A tool that may change something was handed a whole prompt that nobody answered.";
     PromptCutOff = "PROMPT_CUT_OFF", "flows_execute", "A model's server counted far fewer tokens than the prompt has.";
     AnswerCutOff = "ANSWER_CUT_OFF", "flows_execute", "A model's answer was cut off, and the node says `onLength: keep`.";
+    CopiedExample = "COPIED_EXAMPLE", "flows_complete_step, flows_execute", "An output is the example of its contract, word for word.";
     CalledAgain = "CALLED_AGAIN", "flows_resume", "A step had begun when the execution was interrupted, and was begun again.";
     NotKept = "NOT_KEPT", "flows_execute", "The execution can't be stored: it can't be gone on with if it is interrupted.";
     LeftOut = "LEFT_OUT", "flows_execute", "A part of what an external tool gave can't be handed on; the rest of it was used.";

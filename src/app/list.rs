@@ -200,8 +200,7 @@ fn errors_of(page: &Page, catalog: &Catalog) -> Result<BTreeMap<String, usize>, 
     }
     let index = catalog.index();
     for entry in &page.entries {
-        // The others say nothing of errors to people.
-        let Some((name, _)) = entry.headline() else { continue };
+        let Some(name) = entry.name() else { continue };
         if let NameMatch::One(row) = index.find(name)? {
             let row = index.row(row)?;
             if row.broken {

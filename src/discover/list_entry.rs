@@ -68,7 +68,7 @@ pub struct CompactEntry {
     pub description: String,
     /// Tags of the flow.
     pub tags: Vec<String>,
-    /// Everything a caller may give, sorted, as `name (type, required|optional)`; `No inputs required` if there is
+    /// Everything a caller may give, sorted, as `name (type, required|required, or from a set|optional)`; `No inputs required` if there is
     /// nothing; `Not known: the flow has errors` if that can't be read.
     pub input_summary: String,
 }
@@ -103,7 +103,7 @@ pub struct StandardEntry {
     pub description: String,
     /// Tags of the flow.
     pub tags: Vec<String>,
-    /// Everything a caller may give, sorted, as `name (type, required|optional)`; `No inputs required` if there is
+    /// Everything a caller may give, sorted, as `name (type, required|required, or from a set|optional)`; `No inputs required` if there is
     /// nothing; `Not known: the flow has errors` if that can't be read.
     pub input_summary: String,
     /// Version of the flow; "1.0" if the file has none.
@@ -168,8 +168,11 @@ pub struct ShownInput {
     pub kind: String,
     /// What to give here; empty when nobody says.
     pub description: String,
-    /// Whether a value must be given.
+    /// Whether a value must be given; false where a variable set can give it.
     pub required: bool,
+    /// True where a value must be given unless the chosen variable set gives it; else absent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_sets: bool,
     /// Value used when none is given; null if there is none.
     pub default: Option<Value>,
 }
@@ -203,6 +206,23 @@ impl ListEntry {
             Self::Shortened(entry) => Some((&entry.name, &entry.description)),
             _ => None,
         }
+    }
+
+    /// The name of the flow; none for what is about several.
+    pub fn name(&self) -> Option<&str> {
+        Some(match self {
+            Self::Compact(entry) => &entry.name,
+            Self::Brief(entry) => &entry.name,
+            Self::Index(line) => line.0.split_once('(').map_or(line.0.as_str(), |(name, _)| name),
+            Self::Standard(entry) => &entry.name,
+            Self::Detailed(entry) => &entry.name,
+            Self::Hot(entry) => &entry.name,
+            Self::Summary(entry) => &entry.name,
+            Self::Full(entry) => &entry.name,
+            Self::Contract(entry) => &entry.name,
+            Self::Shortened(entry) => &entry.name,
+            Self::Category(_) => return None,
+        })
     }
 
     /// The shortest form of an entry that alone would pass the budget; an index line loses inputs and tags.
@@ -297,6 +317,7 @@ fn shown_input(input: FlowInput) -> (String, ShownInput) {
         kind: input.kind.unwrap_or_else(|| PLAIN_KIND.to_owned()),
         description: input.description.unwrap_or_default(),
         required: input.required,
+        in_sets: input.in_sets,
         default: input.default,
     };
     (input.name, shown)

@@ -102,6 +102,22 @@ pub struct FlowInput {
     pub choices: Vec<Value>,
 }
 
+impl FlowInput {
+    /// Whether it has to be given, in words. What a set must give can't simply be left out.
+    pub fn needed(&self) -> &'static str {
+        match (self.required, self.in_sets) {
+            (true, _) => "required",
+            (false, true) => "required, or from a set",
+            (false, false) => "optional",
+        }
+    }
+
+    /// Whether a call without it and without a set is refused.
+    pub fn is_needed(&self) -> bool {
+        self.required || self.in_sets
+    }
+}
+
 /// One result of a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FlowOutput {

@@ -48,7 +48,7 @@ fn kept_words(text: &str, longest: usize) -> Option<&str> {
     Some(kept.trim_end())
 }
 
-/// Everything a caller may give, by name: `name (type, required|optional)`, joined by comma and
+/// Everything a caller may give, by name: `name (type, required|required, or from a set|optional)`, joined by comma and
 /// blank, or `No inputs required`. An input without a type reads `string`. Of a flow with errors
 /// whose inputs can't be read, that is said.
 pub fn input_summary(flow: &FlowRow) -> String {
@@ -63,7 +63,9 @@ pub fn input_summary(flow: &FlowRow) -> String {
         out.push_str(&input.name);
         out.push_str(" (");
         out.push_str(input.kind.as_deref().unwrap_or(PLAIN_KIND));
-        out.push_str(if input.required { ", required)" } else { ", optional)" });
+        out.push_str(", ");
+        out.push_str(input.needed());
+        out.push(')');
     }
     out
 }
@@ -90,7 +92,7 @@ pub fn index_line(flow: &FlowRow) -> String {
             out.push_str(", ");
         }
         out.push_str(&input.name);
-        if !input.required {
+        if !input.is_needed() {
             out.push('?');
         }
     }
@@ -129,7 +131,7 @@ pub fn brief_inputs(flow: &FlowRow) -> String {
         return input_summary(flow);
     }
     let mut inputs: Vec<&FlowInput> = flow.inputs.iter().collect();
-    inputs.sort_unstable_by_key(|input| (!input.required, &input.name));
+    inputs.sort_unstable_by_key(|input| (!input.is_needed(), &input.name));
     let mut out = String::new();
     for (place, input) in inputs.iter().enumerate() {
         let length = out.chars().count() + 2 + input.name.chars().count();
@@ -141,7 +143,7 @@ pub fn brief_inputs(flow: &FlowRow) -> String {
             out.push_str(", ");
         }
         out.push_str(&input.name);
-        if !input.required {
+        if !input.is_needed() {
             out.push('?');
         }
     }

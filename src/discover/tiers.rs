@@ -104,7 +104,7 @@ pub struct SummaryEntry {
     pub name: String,
     /// The first sentence, cut to about 150 characters.
     pub description: String,
-    /// Everything a caller may give, by name: `type (required)` or `type (optional)`.
+    /// Everything a caller may give, by name: `type (required)`, `type (required, or from a set)` or `type (optional)`.
     pub params: BTreeMap<String, String>,
     /// Labels of the results.
     pub returns: Vec<String>,
@@ -199,9 +199,8 @@ impl HotEntry {
 
 impl SummaryEntry {
     pub(super) fn of(flow: FlowRow, figures: &Figures<'_>) -> Self {
-        let needed = |input: &FlowInput| if input.required { "required" } else { "optional" };
         let said = |input: FlowInput| {
-            let terms = format!("{} ({})", input.kind.as_deref().unwrap_or(PLAIN_KIND), needed(&input));
+            let terms = format!("{} ({})", input.kind.as_deref().unwrap_or(PLAIN_KIND), input.needed());
             (input.name, terms)
         };
         Self {

@@ -11,8 +11,8 @@ use crate::clock::{SystemClock, error_id};
 use crate::code::{Code, WarningCode};
 use crate::execute::{OnToolProgress, ToolFailure, ToolProgress, Tools, Worked};
 use crate::model::{LONGEST_BACKOFF, ToolAnswer, ToolCall, ToolLookup, Toolbox};
-use crate::names::{shown, step_address};
-use crate::plan::{Call, Step, Work};
+use crate::names::{few, quoted, shown, step_address};
+use crate::plan::{Call, OutputPart, Source, Step, Work};
 use crate::run::{CallTrouble, FilledWith, Output, Run, StepError, Warning};
 
 /// The most of a tool's own words that an error keeps, in characters.
@@ -82,16 +82,22 @@ pub(super) fn make<'a>(
     let place = step_address(execution, &step.id);
     let (at, of) = run.place_of(number);
     let (generated, insist) = (!wanting.permitted && run.reads_generated(number), wanting.insists);
+    let handed = prompts_handed(run, (step, call), &tools.toolbox());
     async move {
         let standing = CallStanding { step: number, id: &step.id, number: at, of, place: &place, generated, insist };
         let worked = AssertUnwindSafe(work(tools, call, arguments, standing, told)).catch_unwind().await;
-        worked.unwrap_or_else(|_| {
-            let id = error_id(&SystemClock);
-            tracing::error!(id, place, "a bug: this call panicked");
-            let message = format!("the call was stopped by an internal error, {id}");
-            let failure = ToolFailure::unsent(Code::InternalError, message);
-            Worked { result: Err(error(&failure, call, standing, Tries::default())), calls: 1, ..Worked::default() }
-        })
+        let warned =
+            |worked: Worked| Worked { warnings: handed.into_iter().chain(worked.warnings).collect(), ..worked };
+        worked.map_or_else(
+            |_| {
+                let id = error_id(&SystemClock);
+                tracing::error!(id, place, "a bug: this call panicked");
+                let message = format!("the call was stopped by an internal error, {id}");
+                let failure = ToolFailure::unsent(Code::InternalError, message);
+                Worked { result: Err(error(&failure, call, standing, Tries::default())), calls: 1, ..Worked::default() }
+            },
+            warned,
+        )
     }
 }
 
@@ -103,12 +109,35 @@ pub(super) fn rehearse(
     known: Option<&Toolbox>,
 ) -> Worked {
     let Some(failure) = known.and_then(|known| foreseen(run, (number, call), arguments, known)) else {
-        return Worked { result: Ok(Output::pending()), ..Worked::default() };
+        let warnings = known.and_then(|known| prompts_handed(run, (step, call), known)).into_iter().collect();
+        return Worked { result: Ok(Output::pending()), warnings, ..Worked::default() };
     };
     let (at, of) = run.place_of(number);
     let standing =
         CallStanding { step: number, id: &step.id, number: at, of, place: "", generated: false, insist: false };
     ended(&failure, call, standing, Tries::default(), Worked::default())
+}
+
+/// That a tool which may change something is handed a whole prompt: the text of a step that nobody answered.
+fn prompts_handed(run: &Run, (step, call): (&Step, &Call), known: &Toolbox) -> Option<Warning> {
+    if !matches!(known.find(&call.address), ToolLookup::Found(tool) if !tool.read_only) {
+        return None;
+    }
+    let asked = |source: &Source| {
+        let Source::Step { step: from, part: OutputPart::Result, path, .. } = source else { return None };
+        let plan = run.plan().step(*from).filter(|_| path.is_empty())?;
+        let Work::Render(rendering) = &plan.work else { return None };
+        let output = run.output_of(*from).filter(|output| !output.pending)?;
+        (run.bind(*from, rendering).ok()?.text == *output.text).then(|| quoted(&plan.label))
+    };
+    let whole = call.arguments.holes().iter().zip(&call.slot_of).filter(|(hole, _)| hole.alone && hole.path.is_empty());
+    let prompts: Vec<String> = whole.filter_map(|(_, slot)| asked(&call.slots.get(*slot)?.source)).collect();
+    (!prompts.is_empty()).then(|| {
+        let (address, from) = (shown(&call.address.to_string(), 200), few(prompts));
+        let message =
+            format!("{address} may change something, and is handed the prompt of step {from}, which nobody answered");
+        Warning::of(WarningCode::PromptHanded, &step.id, message)
+    })
 }
 
 /// Why a call is bound to fail: its tool isn't there or may not be called, or the tool's schema refuses

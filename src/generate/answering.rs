@@ -212,7 +212,13 @@ impl StepAsk<'_> {
                 }
                 None => Ok(Output::text(reply.text.as_str())),
                 Some(contract) => match reading::read(&reply.text, contract) {
-                    Ok(value) => Ok(read_output(&value, false)),
+                    Ok(value) => {
+                        if contract.is_copied(&value) {
+                            let message = "the model's answer is the example of the contract word for word";
+                            tally.warnings.push(Warning::of(WarningCode::CopiedExample, &self.step.id, message));
+                        }
+                        Ok(read_output(&value, false))
+                    }
                     Err(breaches) => Err(Fault::Contract(breaches)),
                 },
             };

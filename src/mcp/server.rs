@@ -34,7 +34,7 @@ use super::reply::{Reply, ToolCall, cancelled};
 use super::target::CallTarget;
 use super::tools::EXECUTE;
 use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, identity, introduction, prompts, resources, tools};
-use crate::app::{App, Error, ExposedFlow};
+use crate::app::{App, Code, Error, ExposedFlow};
 use crate::config::Expose;
 use crate::report::wire::Travels;
 
@@ -69,6 +69,8 @@ pub(super) struct McpServer {
     ends: Ends,
     /// Whether the client is told of changes already: it may say twice that it is ready.
     told: Arc<AtomicBool>,
+    /// Whether the log says already that GitHub refuses the token.
+    refused: Arc<AtomicBool>,
     /// Where replies wait as they are written; none where somebody else writes the messages.
     outbox: Option<Outbox>,
 }
@@ -85,7 +87,18 @@ impl McpServer {
         let alone = app.settings().only_exposed;
         let exposing = (alone || app.settings().expose != Expose::None).then(|| Exposing::new(app.clone()));
         let tools = if alone { &[] } else { tools };
-        Self { app, tools, exposing, alone, at_once, doing, ends, told: Arc::default(), outbox: None }
+        Self {
+            app,
+            tools,
+            exposing,
+            alone,
+            at_once,
+            doing,
+            ends,
+            told: Arc::default(),
+            refused: Arc::default(),
+            outbox: None,
+        }
     }
 
     /// A `tools/call` that rmcp can't read. Some clients send the arguments as a JSON text; what
@@ -274,7 +287,17 @@ impl McpServer {
         let took = self.app.clock().reading().saturating_sub(begun);
         let code = if reply.failed { reply.value.get("code").and_then(Value::as_str).unwrap_or("-") } else { "ok" };
         tracing::info!(tool = target.name(), outcome = code, ms = crate::discover::millis(took), "answered");
+        self.warn_of_refusal(code, || {
+            reply.value.get("message").and_then(Value::as_str).unwrap_or_default().to_owned()
+        });
         reply
+    }
+
+    /// Logs once that GitHub refuses the operator's token: the client's person may not be who can change it.
+    fn warn_of_refusal(&self, code: &str, message: impl FnOnce() -> String) {
+        if code == Code::Unauthorized.word() && !self.refused.swap(true, Ordering::Relaxed) {
+            tracing::warn!("{}", message());
+        }
     }
 
     /// What is said of a panic, to the log and to the client.
@@ -293,6 +316,7 @@ impl McpServer {
         let done = self.bounded(method, context, work).await;
         let code = done.as_ref().err().map_or("ok", |error| error.code.word());
         tracing::info!(method, outcome = code, "answered");
+        self.warn_of_refusal(code, || done.as_ref().err().map(|error| error.message.clone()).unwrap_or_default());
         done
     }
 

@@ -116,6 +116,9 @@ impl Contract {
         USUAL.clone()
     }
 
+    /// What an example of the usual contract says was done.
+    pub const USUAL_SUMMARY: &str = "In a few sentences what was done.";
+
     /// The name it is asked for by; none for an inline one and the usual one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

@@ -7,15 +7,43 @@ use std::cell::Cell;
 
 use serde_json::{Map, Number, Value};
 
+use super::Contract;
+
 /// How deep references and nesting are followed.
 const DEEPEST: usize = 12;
 /// How many values an example is made of at most: a few lines of schema can ask for millions.
 const MOST: usize = 2_000;
+/// How many texts of an example are tried, to learn whether others could stand there.
+const MOST_TEXTS: usize = 8;
 
 /// A value that probably meets a schema, small rather than complete: required fields, and those
 /// whose value the schema itself gives.
 pub(super) fn example_of(schema: &Value) -> Value {
     made(schema, &Root { schema, left: Cell::new(MOST) }, DEEPEST)
+}
+
+impl Contract {
+    /// Whether an output is the example, although other texts could stand in it: it was probably copied.
+    pub fn is_copied(&self, output: &Value) -> bool {
+        let free = |place: usize| {
+            let mut other = output.clone();
+            texts_in(&mut other).into_iter().nth(place).is_some_and(|text| {
+                text.push('x');
+                true
+            }) && self.breaches(&other).is_empty()
+        };
+        self.example() == Some(output) && (0..MOST_TEXTS).any(free)
+    }
+}
+
+/// The texts in a value.
+fn texts_in(value: &mut Value) -> Vec<&mut String> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter_mut().flat_map(texts_in).collect(),
+        Value::Object(fields) => fields.values_mut().flat_map(texts_in).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 /// What an example is made from.

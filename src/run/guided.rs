@@ -17,7 +17,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::code::Code;
+use crate::code::{Code, WarningCode};
 use crate::model::{Contract, Persona};
 use crate::plan::{Rendering, Work};
 use crate::run::{Counts, EscalationId, Event, OnFailure, Run, State, Status, StepError, Ticket, Timing, Warning};
@@ -242,6 +242,12 @@ impl Guided {
         let step = handed.step;
         let took = (at - handed.since).to_std().unwrap_or_default();
         let timing = Timing { at, took };
+        if outcome == Outcome::Done && self.is_copied(step, output) {
+            let message = "its output is the example of its contract word for word; if that was copied, the step is still to be done";
+            let id = self.run.plan().step(step).map_or("", |step| step.id.as_str());
+            let warning = Warning::of(WarningCode::CopiedExample, id, message);
+            self.noticed.entry(step).or_default().push(warning);
+        }
         let event = match outcome {
             Outcome::Done => {
                 let usual = self.rendering(step).is_none_or(|rendering| rendering.terms.is_none());
@@ -257,6 +263,14 @@ impl Guided {
         if let Some(slot) = self.closings.get_mut(step) {
             *slot = Some(closing);
         }
+    }
+
+    /// Whether an output of a step is the example that was shown with its contract.
+    fn is_copied(&self, step: usize, output: &Value) -> bool {
+        if self.rendering(step).is_some_and(|rendering| rendering.terms.is_some()) {
+            return self.terms_in_full(step).is_copied(output);
+        }
+        output.get("summary").and_then(Value::as_str) == Some(Contract::USUAL_SUMMARY)
     }
 
     /// Whether no step is open and this one may be handed out.

@@ -108,6 +108,8 @@ impl Walk<'_> {
     fn to_the_end(&self, mut guided: Guided) -> Done {
         if !guided.state().ended() {
             self.world.printer.note(&self.answerer.rules());
+            let id = guided.beginning().id.as_str();
+            self.world.printer.note(&format!("Ctrl-D leaves the step open; to go on there: flowy guide --resume {id}"));
         }
         loop {
             let open = guided.asked().and_then(|id| guided.escalations().iter().find(|asked| asked.id == *id));
@@ -206,7 +208,7 @@ impl Walk<'_> {
         let rendering = guided.rendering(handed.step);
         let optional = rendering.is_some_and(|rendering| rendering.optional);
         let most = rendering.map_or(1, |rendering| rendering.max_attempts);
-        let id = guided.run().plan().step(handed.step).map(|step| quoted(&step.id)).unwrap_or_default();
+        let id = guided.run().plan().step(handed.step).map(|step| quoted(&step.label)).unwrap_or_default();
         let (mut refused, mut tries) = (None::<(String, String)>, 0);
         loop {
             let why = refused.as_ref().map(|(_, why)| why.as_str());
@@ -231,9 +233,6 @@ impl Walk<'_> {
             let Some(answer) = answered.filter(|answer| !idle(answer)) else {
                 return self.later(guided, &format!("step {id} has no answer yet"));
             };
-            if matches!(self.answerer, Answerer::Program(_)) {
-                printer.note_as_it_is(&human::given(&answer, look));
-            }
             let skipped = optional && answer.trim().is_empty();
             let (outcome, output) = if skipped {
                 (StepOutcome::Skipped, json!({"reason": "left out with an empty answer"}))
@@ -242,8 +241,20 @@ impl Walk<'_> {
             };
             let execution = guided.beginning().id.as_str();
             let closure = Closure { ticket: handed.ticket.clone(), output: Some(output), outcome, next: None };
-            match self.wait("going on", async |told| self.app.complete_step(execution, &closure, Some(&told)).await) {
-                Ok(turn) => return Ok(turn.guided),
+            let done =
+                self.wait("going on", async |told| self.app.complete_step(execution, &closure, Some(&told)).await);
+            // The last answer is the result, which is about to be printed.
+            let last = matches!(&done, Ok(turn) if turn.guided.run().final_output().is_some());
+            if matches!(self.answerer, Answerer::Program(_)) && !last {
+                printer.note_as_it_is(&human::given(&answer, look));
+            }
+            match done {
+                Ok(turn) => {
+                    for warning in turn.guided.noticed().get(&handed.step).into_iter().flatten() {
+                        printer.note(&human::warning(&format!("step {id}: {}", warning.message), look));
+                    }
+                    return Ok(turn.guided);
+                }
                 Err(error) if matches!(error.code, Code::ContractViolation | Code::LimitExceeded) => {
                     // Its next step is for clients.
                     printer.error(&Error::new(error.code, error.message.clone()));

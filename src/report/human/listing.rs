@@ -23,15 +23,19 @@ const LONGEST: usize = 4_000;
 pub fn listing(listing: &Listing, look: Look) -> String {
     let entries = &listing.page.entries;
     match listing.page.mode {
-        Mode::Index => entries.iter().map(|entry| super::fitted(&line(entry), look) + "\n").collect(),
+        Mode::Index => {
+            let mark = |entry: &ListEntry| if look.terminal { broken(entry, listing, look) } else { String::new() };
+            let marked = |entry: &ListEntry| super::fitted(&line(entry), look) + &mark(entry);
+            entries.iter().map(|entry| marked(entry) + "\n").collect()
+        }
         Mode::Compact if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
         Mode::Hot | Mode::Categories if !look.terminal => entries.iter().map(|entry| line(entry) + "\n").collect(),
         _ if entries.is_empty() => String::new(),
         Mode::Hot => {
             let columns = [
                 whole("name"),
-                prose("what it is for").spare(),
-                words("needs"),
+                prose("what it is for"),
+                words("needs").spare(),
                 whole("average"),
                 whole("success"),
                 whole("popularity"),
@@ -45,7 +49,7 @@ pub fn listing(listing: &Listing, look: Look) -> String {
         }
         Mode::Compact => in_lines(listing, look),
         Mode::Standard | Mode::Detailed | Mode::Brief | Mode::Summaries | Mode::Full | Mode::Contract => {
-            let paragraphs: Vec<String> = entries.iter().map(|entry| paragraph(entry, look)).collect();
+            let paragraphs: Vec<String> = entries.iter().map(|entry| paragraph(entry, listing, look)).collect();
             paragraphs.join("\n")
         }
     }
@@ -59,7 +63,8 @@ fn in_lines(listing: &Listing, look: Look) -> String {
         .map(|entry| {
             let Some((name, about)) = entry.headline() else { return (line(entry), String::new(), 0) };
             // What has no description of its own is described by its name.
-            let about = if about == name { "" } else { about };
+            let same = |text: &str| text.replace(['_', '-'], " ").to_lowercase();
+            let about = if same(about) == same(name) { "" } else { about };
             (safe(name), safe(about), listing.errors.get(name).copied().unwrap_or(0))
         })
         .collect();
@@ -151,8 +156,14 @@ fn line(entry: &ListEntry) -> String {
     }
 }
 
-fn paragraph(entry: &ListEntry, look: Look) -> String {
-    match entry {
+/// How many errors a flow has, behind its name; nothing where it has none.
+fn broken(entry: &ListEntry, listing: &Listing, look: Look) -> String {
+    let errors = entry.name().and_then(|name| listing.errors.get(name));
+    errors.map(|number| look.paint(BAD, &format!("  ✗ {}", count(*number, "error", "errors")))).unwrap_or_default()
+}
+
+fn paragraph(entry: &ListEntry, listing: &Listing, look: Look) -> String {
+    let text = match entry {
         ListEntry::Standard(entry) => standard(entry, look),
         ListEntry::Detailed(entry) => detailed(entry, look),
         ListEntry::Summary(entry) => summary(entry, look),
@@ -164,7 +175,8 @@ fn paragraph(entry: &ListEntry, look: Look) -> String {
         | ListEntry::Category(_)
         | ListEntry::Contract(_)
         | ListEntry::Shortened(_) => line(entry) + "\n",
-    }
+    };
+    text.replacen('\n', &(broken(entry, listing, look) + "\n"), 1)
 }
 
 fn head(name: &str, version: &str, description: &str, look: Look) -> String {
@@ -182,7 +194,9 @@ fn rows(rows: Vec<(&str, String)>, look: Look) -> String {
 }
 
 fn dates(created: Option<&str>, updated: Option<&str>) -> String {
-    match (created, updated) {
+    // The day is enough for people.
+    let day = |date: &str| date.split('T').next().unwrap_or_default().to_owned();
+    match (created.map(day), updated.map(day)) {
         (Some(created), Some(updated)) if created != updated => format!("created {created}, updated {updated}"),
         (Some(date), _) => format!("created {date}"),
         (None, Some(date)) => format!("updated {date}"),
@@ -197,7 +211,6 @@ fn standard(entry: &StandardEntry, look: Look) -> String {
                 ("inputs", entry.input_summary.clone()),
                 ("steps", entry.steps.join(" · ")),
                 ("tags", entry.tags.join(", ")),
-                ("nodes", grouped(entry.node_count)),
                 ("dates", dates(entry.created.as_deref(), entry.updated.as_deref())),
             ],
             look,
@@ -213,7 +226,6 @@ fn detailed(entry: &DetailedEntry, look: Look) -> String {
                 ("tags", entry.tags.join(", ")),
                 ("category", entry.category.clone().unwrap_or_default()),
                 ("author", entry.author.clone().unwrap_or_default()),
-                ("nodes", grouped(entry.node_count)),
                 ("dates", dates(entry.created.as_deref(), entry.updated.as_deref())),
             ],
             look,
@@ -223,24 +235,27 @@ fn detailed(entry: &DetailedEntry, look: Look) -> String {
             let needed = match (&input.default, input.required) {
                 (Some(default), _) => format!("default {}", safe(&default.to_string())),
                 (None, true) => "required".to_owned(),
+                (None, false) if input.in_sets => "required, or from a set".to_owned(),
                 (None, false) => "optional".to_owned(),
             };
             vec![safe(name), safe(&input.kind), needed, safe(&input.description)]
         });
         let inputs: Vec<_> = inputs.collect();
+        text.push('\n');
         text.push_str(&table(&[whole("input"), whole("type"), words("needed"), prose("what for")], &inputs, 2, look));
     }
     text
 }
 
-/// The labels of results, each with the node that gives it.
+/// The labels of results.
 fn results(results: &Map<String, Value>) -> String {
-    let from = |(label, node): (&String, &Value)| format!("{label} (from {})", node.as_str().unwrap_or_default());
-    results.iter().map(from).collect::<Vec<_>>().join(", ")
+    results.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn summary(entry: &SummaryEntry, look: Look) -> String {
-    let params: Vec<String> = entry.params.iter().map(|(name, terms)| format!("{name}: {terms}")).collect();
+    // As other modes write it: `topic (string, required)`.
+    let terms = |terms: &String| format!("({}", terms.replacen(" (", ", ", 1));
+    let params: Vec<String> = entry.params.iter().map(|(name, said)| format!("{name} {}", terms(said))).collect();
     let mut text = look.paint(NAME, &safe(&entry.name)) + "\n";
     text.push_str(&wrapped(&safe(&entry.description), 2, look));
     let average = entry.average_ms.map(|_| milliseconds(entry.average_ms)).unwrap_or_default();
@@ -300,7 +315,7 @@ pub fn no_match(listing: &Listing) -> String {
 pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     let page = &listing.page;
     let mut text = String::new();
-    if look.terminal && page.mode != Mode::Index {
+    if look.terminal {
         text.push('\n');
     }
     text.push_str(&reasons(listing));
@@ -325,10 +340,12 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
             git_ref.unwrap_or_default(),
             commit.unwrap_or_default(),
             // Lines say no more than what a flow is for.
-            if look.terminal && page.mode == Mode::Compact && page.total > 0 {
-                " · `flowy show NAME` for inputs and steps"
-            } else {
-                ""
+            match (page.mode, listing.selection.kind) {
+                _ if !look.terminal || page.total == 0 => "",
+                (Mode::Compact, ListKind::Flows) => " · `flowy show NAME` for inputs and steps",
+                (Mode::Compact, ListKind::Templates) => " · `flowy show NAME` for variables and text",
+                (Mode::Index, _) => " · ? marks what may be left out",
+                _ => "",
             }
         ),
     ));
@@ -428,6 +445,9 @@ fn problems(listing: &Listing, look: Look) -> String {
 /// Which words made each flow answer the query, for `--explain`.
 fn reasons(listing: &Listing) -> String {
     let mut text = String::new();
+    if !listing.page.reasons.is_empty() {
+        text.push_str("How well each answers the query (to compare within this list), and the words that count:\n");
+    }
     for reason in &listing.page.reasons {
         let words = reason
             .why

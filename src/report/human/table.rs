@@ -231,6 +231,9 @@ fn blocks(columns: &[Column], rows: &[Vec<String>], indent: usize, look: Look) -
             let _ = writeln!(text, "{margin}{name} {}", rest.join(" "));
             continue;
         }
+        if !text.is_empty() {
+            text.push('\n');
+        }
         let _ = writeln!(text, "{margin}{}", look.paint(NAME, name));
         for (column, cell) in cells {
             text.push_str(&wrapped(&format!("{}: {cell}", column.heading), indent + 2, look));

@@ -18,8 +18,8 @@ use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, shorten};
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{Edge, EdgeKind, Flow, NodeKind, VariableSet};
-use crate::names::{quoted, shown as shown_safely};
-use crate::plan::{Input, Plan};
+use crate::names::{few, quoted, shown as shown_safely};
+use crate::plan::{Input, Plan, Step, Work};
 use steps::{Beside, ShownStep};
 
 pub use schema::input_schema;
@@ -81,6 +81,9 @@ pub struct ShownFlow {
     findings: Vec<FindingAnswer>,
     /// Whether the flow can be executed.
     executable: bool,
+    /// Ids of the steps that fail when they are reached, which skips what waits for them; absent where none does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failing_steps: Vec<String>,
     /// True for a flow that is made for guided execution; absent for others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     guided: bool,
@@ -113,6 +116,9 @@ pub struct InputAnswer {
     kind: String,
     /// Whether the flow refuses to run without it; false where a variable set gives it.
     required: bool,
+    /// True where it has to be given unless the chosen variable set gives it; else absent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    in_sets: bool,
     /// What stands in when it is not given, in the input's type; absent if there is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<Value>,
@@ -268,6 +274,14 @@ fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>) -> ShownFlow {
         kind: type_of(&node.kind).to_owned(),
         label: node.label.clone(),
     });
+    let whole = prepared.plan.clone().map(Plan::unfolded);
+    let faulty = |step: &&Step| matches!(step.work, Work::Faulty { .. });
+    let failing: Vec<String> =
+        whole.iter().flat_map(|plan| plan.steps().iter().filter(faulty)).map(|step| step.id.clone()).collect();
+    let broken = (!failing.is_empty()).then(|| {
+        let ids = few(failing.iter().map(|id| quoted(id)));
+        format!("steps that fail when they are reached: {ids}; first fix what findings says of them")
+    });
     ShownFlow {
         name: flow.name.to_string(),
         kind: "flow",
@@ -293,17 +307,19 @@ fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>) -> ShownFlow {
         outputs: outputs(flow, plan),
         findings: prepared.findings.iter().map(FindingAnswer::from).collect(),
         executable: plan.is_some(),
+        failing_steps: failing,
         guided: plan.is_some_and(Plan::made_for_guided),
         nodes: beside.full.then(|| nodes.collect()),
         read_at: origin.into(),
         freshness: origin.into(),
         warnings: of_origin(origin).collect(),
-        next_step: plan.filter(|plan| plan.made_for_guided()).map(|plan| {
-            format!(
+        next_step: broken.or_else(|| {
+            let plan = plan.filter(|plan| plan.made_for_guided())?;
+            Some(format!(
                 "this flow is made for guided execution: call flows_begin with flowName {} and its inputs as \
                  initialVariables",
                 quoted(plan.name())
-            )
+            ))
         }),
         cut: Cut::default(),
     }
@@ -327,6 +343,7 @@ impl InputAnswer {
             name: input.name.clone(),
             kind: input.kind.clone().unwrap_or_else(|| "string".to_owned()),
             required: input.required,
+            in_sets: input.in_sets,
             default: input.default.clone(),
             description: input.description.clone(),
             choices: input.choices.clone(),
@@ -341,6 +358,7 @@ impl InputAnswer {
             kind: input.kind.map_or("string", crate::model::ValueType::name).to_owned(),
             // What a variable set gives, nobody has to give.
             required: input.required && !in_sets.contains(&input.name),
+            in_sets: in_sets.contains(&input.name),
             default: input.default.as_deref().cloned(),
             description: input.description.clone(),
             choices: input.choices.clone(),

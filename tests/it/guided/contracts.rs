@@ -37,6 +37,30 @@ async fn an_output_that_lacks_what_a_later_step_reads_is_refused_naming_the_read
 }
 
 #[tokio::test]
+async fn an_output_that_is_the_example_is_taken_with_a_warning() {
+    let object = json!({"type": "object", "required": ["verdict", "why"], "properties": {
+        "verdict": {"enum": ["pass", "fail"]}, "why": {"type": "string", "examples": ["It holds."]}}});
+    let choice =
+        json!({"type": "object", "required": ["verdict"], "properties": {"verdict": {"enum": ["pass", "fail"]}}});
+    // A word that only could be chosen is no copy.
+    for (contract, copied) in [(Value::Null, true), (object.clone(), true), (choice, false)] {
+        let (mut session, begun) = opened(&judged(contract, "{judge_result}")).await;
+        let output = begun["step"]["example"].clone();
+        let next = session.ok("flows_complete_step", completing(&begun, output.clone())).await;
+        assert_eq!(next["stepCompleted"], "judge");
+        let code = if copied { json!("COPIED_EXAMPLE") } else { Value::Null };
+        assert_eq!(next["warnings"][0]["code"], code, "{output}: {next}");
+        assert_eq!(session.ok("flows_complete_step", completing(&begun, output)).await, next);
+        let told = status(&mut session, &begun, &["steps"]).await;
+        assert_eq!(told["steps"][0]["warnings"][0]["code"], code, "{told}");
+    }
+    let (mut session, begun) = opened(&judged(object, "{judge_result}")).await;
+    let own = json!({"verdict": "pass", "why": "The sum is right."});
+    let next = session.ok("flows_complete_step", completing(&begun, own)).await;
+    assert_eq!(next.get("warnings"), None, "{next}");
+}
+
+#[tokio::test]
 async fn fields_that_are_read_of_a_step_without_a_contract_belong_to_its_result() {
     let (mut session, begun) = opened(&judged(Value::Null, "{judge_result.severity}")).await;
     for output in [json!("Plain."), json!({"summary": "s", "severity": "high"}), json!({"result": {"text": "x"}})] {

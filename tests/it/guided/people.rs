@@ -214,22 +214,26 @@ async fn a_list_of_executions_says_what_is_asked_and_what_comes_next() {
 }
 
 #[tokio::test]
-async fn questions_that_the_answers_leave_open_are_named() {
-    for (answers, open) in [
-        (json!({"Red?": "yes"}), json!(["Round?"])),
-        (json!({"2": "yes"}), json!(["Red?"])),
-        (json!(["yes"]), json!(["Round?"])),
-        (json!({"red": "yes", "round": "no"}), Value::Null),
-        (json!({"colour": "red", "form": "round"}), Value::Null),
-        (json!({"colour": "red"}), Value::Null),
-        (json!("red and round"), Value::Null),
+async fn questions_that_the_answers_leave_open_are_named_as_are_names_that_nobody_asked_for() {
+    for (answers, open, unasked) in [
+        (json!({"Red?": "yes"}), json!(["Round?"]), Value::Null),
+        (json!({"2": "yes"}), json!(["Red?"]), Value::Null),
+        (json!(["yes"]), json!(["Round?"]), Value::Null),
+        (json!({"red": "yes", "round": "no"}), Value::Null, Value::Null),
+        (json!({"colour": "red", "form": "round"}), Value::Null, json!(["colour", "form"])),
+        (json!({"red": "yes", "Rund?": "no"}), Value::Null, json!(["Rund?"])),
+        (json!("red and round"), Value::Null, Value::Null),
     ] {
         let (mut session, begun) = begun().await;
         session.ok("flows_escalate", asking(&begun, &["Red?", "Round?"])).await;
         let resume = json!({"executionId": begun["executionId"], "answers": answers});
         let resumed = session.ok("flows_resume", resume).await;
         assert_eq!(resumed["unanswered"], open, "{answers}");
-        assert_eq!(resumed["nextStep"].as_str().unwrap().contains("unanswered"), !open.is_null(), "{resumed}");
+        assert_eq!(resumed["unasked"], unasked, "{answers}");
+        let next = resumed["nextStep"].as_str().unwrap();
+        assert_eq!(next.contains("unanswered"), !open.is_null(), "{resumed}");
+        assert_eq!(next.contains("nobody asked"), !unasked.is_null(), "{resumed}");
+        assert_eq!(next.contains("did you mean \"Round?\"?"), unasked == json!(["Rund?"]), "{resumed}");
     }
 }
 

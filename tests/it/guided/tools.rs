@@ -55,6 +55,36 @@ async fn until_open(session: &mut Session, id: &Value) -> Value {
 }
 
 #[tokio::test]
+async fn a_tool_that_changes_things_and_is_handed_a_whole_prompt_is_warned_of() {
+    let nodes =
+        |args: Value| json!([step("plan", "Plan {x}."), tool("keep", json!({"call": "web:get", "args": args}))]);
+    for (args, warned) in [
+        (json!({"text": "{{plan_result}}"}), true),
+        (json!({"text": "Notes: {{plan_result}}"}), false),
+        (json!({"text": "{{x}}"}), false),
+    ] {
+        let bench = bench(nodes(args.clone()), &[("plan", "keep")], Arc::new(Web::default()));
+        let mut session = bench.session().await;
+        for dry in [false, true] {
+            let given = json!({"flowName": "Work", "initialVariables": {"x": "tea"}, "dryRun": dry});
+            let done = session.ok("flows_execute", given).await;
+            let codes = done["warnings"].as_array().into_iter().flatten().map(|one| &one["code"]);
+            assert_eq!(
+                codes.filter(|code| **code == json!("PROMPT_HANDED")).count(),
+                usize::from(warned),
+                "{args}: {done}"
+            );
+        }
+        // What a model answered is no prompt.
+        let begun = session.ok("flows_begin", json!({"flowName": "Work", "initialVariables": {"x": "tea"}})).await;
+        let closing =
+            json!({"executionId": begun["executionId"], "stepToken": begun["stepToken"], "output": "planned"});
+        let done = session.ok("flows_complete_step", closing).await;
+        assert!(!done.to_string().contains("PROMPT_HANDED"), "{done}");
+    }
+}
+
+#[tokio::test]
 async fn images_travel_beside_the_answer_that_tells_of_the_step() {
     let web = Arc::new(Web::default());
     let nodes = json!([

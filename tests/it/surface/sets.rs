@@ -34,7 +34,15 @@ fn what_a_set_gives_is_optional_on_every_surface_unless_a_step_has_no_such_set()
         assert_eq!(json!(schema), required, "{flow}");
         let listed = catalog.run(["list", "--name", flow, "-q"]).out;
         let optional = flow == "Card";
-        assert_eq!(listed.contains("occasion (string, optional)"), optional, "{listed}");
+        assert_eq!(listed.contains("occasion (string, required, or from a set)"), optional, "{listed}");
+        let marked = shown["inputs"].as_array().unwrap().iter().any(|input| input["inSets"] == true);
+        assert_eq!(marked, optional, "{shown:#}");
+        let detailed = catalog.run(["list", "--name", flow, "--mode", "detailed", "--json"]).json();
+        assert_eq!(detailed["flows"][0]["inputs"]["occasion"]["inSets"] == true, optional, "{detailed:#}");
+        for mode in ["index", "standard", "detailed", "summaries"] {
+            let listed = catalog.run(["list", "--name", flow, "--mode", mode]).out;
+            assert!(!listed.contains("optional") && !listed.contains("occasion?"), "{listed}");
+        }
         let read = shown["steps"][0]["reads"][0]["from"].as_str().unwrap();
         assert_eq!(read == "input, required", !optional, "{read}");
         let human = catalog.run(["show", flow]).out;

@@ -193,9 +193,9 @@ fn result_read(fields: &[Vec<String>]) -> Arc<Contract> {
 
 fn usual_example(fields: &[Vec<String>]) -> Value {
     if fields.is_empty() {
-        return json!({"summary": "In a few sentences what was done.", "result": "What later steps read."});
+        return json!({"summary": Contract::USUAL_SUMMARY, "result": "What later steps read."});
     }
-    json!({"summary": "In a few sentences what was done.", "result": result_read(fields).example()})
+    json!({"summary": Contract::USUAL_SUMMARY, "result": result_read(fields).example()})
 }
 
 /// The schema, without what only tools read.

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::advice::{bring_answers, next_step, question};
 use super::status::OpenQuestion;
 use super::step::shortened;
-use super::{Head, HowFar, Standing, id_of};
+use super::{Head, HowFar, Standing, id_of, warned};
 use crate::app::{Begun, Turn};
 use crate::guide::{Deed, NoAnswer};
+use crate::names::{did_you_mean, few, nearest, quoted, shown};
 use crate::report::wire::common::{ReadAt, Results, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{Cut, CutWords, Cuttable, fit, rest_of_execution, shorten};
@@ -52,6 +53,9 @@ pub struct TurnAnswer {
     rules: Option<&'static str>,
     #[serde(flatten)]
     beginning: Option<BeginningAnswer>,
+    /// What to know of the values given and of the flow in `flows_begin`, else of the output that was handed in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningAnswer>,
     /// The call that comes next.
     #[schemars(required)]
     next_step: Option<String>,
@@ -82,6 +86,9 @@ enum DoneNow {
         /// Questions that the answers don't speak of, as far as their keys tell.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         unanswered: Vec<String>,
+        /// Names in the answers that are none of the questions; what stands there is handed on all the same.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        unasked: Vec<String>,
     },
     Cancelled {
         /// True: this call cancelled the execution.
@@ -105,9 +112,6 @@ struct Validation {
 struct BeginningAnswer {
     #[serde(flatten)]
     read_at: ReadAt,
-    /// What to know of the values given and of the flow; in `flows_begin`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<WarningAnswer>,
 }
 
 /// A person is asked, and nothing goes on before the answer.
@@ -150,11 +154,9 @@ struct QuestionAnswer {
 
 /// What `flows_begin` answers.
 pub fn begun(begun: &Begun) -> GuidedAnswer {
-    let beginning = BeginningAnswer {
-        read_at: (&begun.origin).into(),
-        warnings: of_execution(&begun.warnings, &begun.findings, &begun.origin),
-    };
-    GuidedAnswer::Turn(Box::new(TurnAnswer::of(&begun.turn.guided, None, Some(beginning), false)))
+    let warnings = of_execution(&begun.warnings, &begun.findings, &begun.origin);
+    let beginning = BeginningAnswer { read_at: (&begun.origin).into() };
+    GuidedAnswer::Turn(Box::new(TurnAnswer::of(&begun.turn.guided, None, Some(beginning), warnings, false)))
 }
 
 /// What a call that carried an execution on answers.
@@ -175,32 +177,28 @@ pub fn turn(turn: &Turn) -> GuidedAnswer {
         }
         Deed::Answered(id) => {
             let asked = guided.escalations().iter().find(|asked| asked.id == *id);
-            let unanswered = asked.map(unanswered).unwrap_or_default();
-            Some(DoneNow::Answered { escalation_id: id.to_string(), answered: true, unanswered })
+            let (unanswered, unasked) = asked.map(compared).unwrap_or_default();
+            Some(DoneNow::Answered { escalation_id: id.to_string(), answered: true, unanswered, unasked })
         }
         Deed::Cancelled => {
             let reason = guided.cancelled().and_then(|cancelled| cancelled.reason.clone());
             Some(DoneNow::Cancelled { cancelled: true, reason })
         }
     };
-    GuidedAnswer::Turn(Box::new(TurnAnswer::of(guided, done, None, turn.anew)))
+    let warnings = if let Deed::Closed { step } = &turn.done { warned(guided, *step) } else { Vec::new() };
+    GuidedAnswer::Turn(Box::new(TurnAnswer::of(guided, done, None, warnings, turn.anew)))
 }
 
-/// The questions that a person's answers leave open, as far as can be told: by lists that are shorter, and by keys
-/// that are a question's text or its number.
-fn unanswered(asked: &Escalation) -> Vec<String> {
-    let questions = &asked.questions;
+/// The questions that a person's answers leave open, and the names in them that no question has, as far as can be
+/// told: by lists that are shorter, and by keys that are a question's text, its number or a word of it.
+fn compared(asked: &Escalation) -> (Vec<String>, Vec<String>) {
+    let questions = || (1..).zip(&asked.questions);
+    let left = |open: &dyn Fn(usize, &str) -> bool| {
+        questions().filter(|(place, question)| open(*place, question)).map(|(_, question)| question.clone()).collect()
+    };
     match asked.answer.as_ref().map(|(answers, ..)| answers) {
-        Some(Value::Array(answers)) => {
-            let open = |place: usize| answers.get(place).is_none_or(says_nothing);
-            questions
-                .iter()
-                .enumerate()
-                .filter(|(place, _)| open(*place))
-                .map(|(_, question)| question.clone())
-                .collect()
-        }
-        Some(Value::Object(answers)) => {
+        Some(Value::Array(answers)) => (left(&|place, _| answers.get(place - 1).is_none_or(says_nothing)), Vec::new()),
+        Some(Value::Object(answers)) if !asked.questions.is_empty() => {
             let plain = |text: &str| text.trim().trim_end_matches('?').trim_end().to_lowercase();
             let of = |key: &str, place: usize, question: &str| {
                 let key = plain(key);
@@ -213,33 +211,54 @@ fn unanswered(asked: &Escalation) -> Vec<String> {
                 words.into_iter().any(|word| !word.is_empty() && word.to_lowercase() == plain(key))
             };
             // A key that names no question may be a word of one.
-            let named = |key: &str| (1..).zip(questions).any(|(place, question)| of(key, place, question));
+            let named = |key: &str| questions().any(|(place, question)| of(key, place, question));
             let about = |key: &str, place: usize, question: &str| {
                 if named(key) { of(key, place, question) } else { word(key, question) }
             };
-            let given = |place: usize, question: &str| said.iter().any(|key| about(key, place, question));
-            let open: Vec<String> = (1..)
-                .zip(questions)
-                .filter(|(place, question)| !given(*place, question))
-                .map(|(_, question)| question.clone())
+            let unasked: Vec<String> = said
+                .iter()
+                .filter(|key| !questions().any(|(place, question)| about(key, place, question)))
+                .map(|key| shown(key, 80))
                 .collect();
             // A key of its own may be about any of them.
-            let unclear = |key: &&String| !(1..).zip(questions).any(|(place, question)| about(key, place, question));
-            if said.iter().any(unclear) { Vec::new() } else { open }
+            let open =
+                left(&|place, question| unasked.is_empty() && !said.iter().any(|key| about(key, place, question)));
+            (open, unasked)
         }
-        _ => Vec::new(),
+        _ => Default::default(),
     }
 }
 
 impl TurnAnswer {
     /// `anew`: whoever is answered may not have been told the persona and the rules.
-    fn of(guided: &Guided, done: Option<DoneNow>, beginning: Option<BeginningAnswer>, anew: bool) -> Self {
+    fn of(
+        guided: &Guided,
+        done: Option<DoneNow>,
+        beginning: Option<BeginningAnswer>,
+        warnings: Vec<WarningAnswer>,
+        anew: bool,
+    ) -> Self {
         let left = match &done {
             Some(DoneNow::Answered { unanswered, .. }) if !unanswered.is_empty() => {
                 "the questions of unanswered are still open: ask your user, with flows_escalate again if the step needs \
                  their answers; "
+                    .to_owned()
             }
-            _ => "",
+            Some(DoneNow::Answered { unasked, escalation_id, .. }) if !unasked.is_empty() => {
+                let asked = guided.escalations().iter().find(|asked| asked.id.as_str() == escalation_id);
+                let questions = asked.map(|asked| asked.questions.iter().map(|one| quoted(one))).into_iter().flatten();
+                let near = asked.zip(unasked.first()).map(|(asked, key)| {
+                    nearest(key, asked.questions.iter().map(String::as_str), 1)
+                });
+                let near = near.and_then(did_you_mean).map(|near| format!(" ({near})")).unwrap_or_default();
+                format!(
+                    "nobody asked {}{near}: the questions were {}; if one has no answer, ask your user with \
+                     flows_escalate again; ",
+                    few(unasked.iter().map(|key| quoted(key))),
+                    few(questions)
+                )
+            }
+            _ => String::new(),
         };
         let whole = Self {
             done,
@@ -249,6 +268,7 @@ impl TurnAnswer {
             escalation: OpenQuestion::of_call(guided),
             rules: (beginning.is_some() || (anew && !guided.state().ended())).then_some(RULES),
             beginning,
+            warnings,
             next_step: Some(format!("{left}{}", next_step(guided))),
             cut: Cut::default(),
         };
@@ -291,8 +311,7 @@ impl Cuttable for TurnAnswer {
     }
 
     fn messages(&mut self) -> Vec<&mut String> {
-        let warnings = self.beginning.iter_mut().flat_map(|beginning| &mut beginning.warnings);
-        let warnings = warnings.map(|warning| &mut warning.message);
+        let warnings = self.warnings.iter_mut().map(|warning| &mut warning.message);
         self.standing.messages().into_iter().chain(warnings).collect()
     }
 
@@ -303,7 +322,7 @@ impl Cuttable for TurnAnswer {
     fn shorten_lists(&mut self, limit: &Limit) -> bool {
         shorten(self, "completedSteps", |answer| Some(&mut answer.progress.completed_steps), limit)
             || shorten(self, "skipped", |answer| answer.standing.skipped.as_mut(), limit)
-            || shorten(self, "warnings", |answer| Some(&mut answer.beginning.as_mut()?.warnings), limit)
+            || shorten(self, "warnings", |answer| Some(&mut answer.warnings), limit)
             || shorten(self, "failures", |answer| Some(&mut answer.standing.failures), limit)
     }
 }

@@ -94,6 +94,35 @@ fn logs_are_kept_for_their_owner_and_hold_no_token() {
     drop(home);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_github_refuses_is_logged_once_and_without_the_token() {
+    const TOKEN: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+    let github = GitHub::serving([flow("Tea", &[("n1", "T")], &[]), template("T", "Tea")]).await;
+    github.fault(Fault::status("", 401).saying("Bad credentials"));
+    let variables = [
+        ("GITHUB_PAT", TOKEN),
+        ("GITHUB_REPO_URL", "acme/flows"),
+        ("GITHUB_API_URL", &github.url()),
+        ("RETRY_ATTEMPTS", "1"),
+    ];
+    let mut program = Program::serving(&variables);
+    program.shake_hands("2025-11-25");
+    for id in 1..=3 {
+        let refused = program.request(id, "tools/call", &json!({"name": "flows_list", "arguments": {}}));
+        assert_eq!(refused["result"]["structuredContent"]["code"], "UNAUTHORIZED", "{refused}");
+    }
+    program.close_input();
+    let log = program.home.path().join(".local/state/flowy/flowy.log");
+    let home = program.home.clone();
+    program.end();
+    let text = std::fs::read_to_string(log).unwrap();
+    let warned: Vec<&str> =
+        text.lines().filter(|line| line.contains("WARN") && line.contains("refused the token")).collect();
+    assert_eq!(warned.len(), 1, "{text}");
+    assert!(warned[0].contains("acme/flows") && !text.contains(TOKEN), "{text}");
+    drop(home);
+}
+
 async fn hanging() -> (GitHub, Bench, Session, i64) {
     hanging_in("tools/call", json!({"name": "flows_list", "arguments": {}})).await
 }

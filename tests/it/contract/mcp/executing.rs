@@ -215,7 +215,10 @@ async fn missing_values_are_told_with_the_sets_that_give_them() {
         shown["inputs"].as_array().unwrap().iter().map(|one| (&one["name"], &one["required"])).collect();
     assert_eq!(required, [(&json!("tone"), &json!(false)), (&json!("who"), &json!(true))]);
     let listed = session.ok("flows_list", json!({})).await;
-    assert_eq!(listed["flows"][0]["inputSummary"], json!("tone (string, optional), who (string, required)"));
+    assert_eq!(
+        listed["flows"][0]["inputSummary"],
+        json!("tone (string, required, or from a set), who (string, required)")
+    );
     let schema = session.request("resources/read", json!({"uri": "flow://schema/Sets"})).await;
     let schema: Value = serde_json::from_str(schema["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(schema["required"], json!(["who"]));

@@ -54,6 +54,38 @@ async fn the_only_flow_of_such_a_name_is_used_and_named_in_a_warning() {
 }
 
 #[tokio::test]
+async fn whoever_asks_by_the_name_within_a_file_is_told_the_listed_one() {
+    let within = |stem: &str, name: &str| (format!("flows/{stem}.json"), flow(name, &[("n1", "Text")], &[]).1);
+    let files = [within("Otherwise", "Something Else"), within("Tea_Time", "tea-time"), template("Text", "Hello")];
+    let mut session = Bench::folder(files).session().await;
+    for (asked, listed, told) in [
+        ("Something Else", "Otherwise", Some("\"Something Else\" is the name within flows/Otherwise.json")),
+        ("Otherwise", "Otherwise", None),
+        ("tea-time", "Tea_Time", None),
+    ] {
+        let shown = session.ok("flows_show", json!({"name": asked})).await;
+        assert_eq!(shown["name"], listed, "{shown}");
+        assert_eq!(
+            inexact(&shown).first().is_some_and(|one| told.is_some_and(|told| one.starts_with(told))),
+            told.is_some()
+        );
+        assert_eq!(inexact(&shown).is_empty(), told.is_none(), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_flow_that_is_shown_names_the_steps_that_are_bound_to_fail() {
+    let step = |id: &str, kind: &str, data: Value| json!({"id": id, "type": kind, "data": data});
+    let file = json!({"metadata": {"name": "Tool", "version": "1.0.0"},
+        "nodes": [step("read", "tool", json!({"call": "files:read"})), step("say", "template", json!({"template": "{read_result}"}))],
+        "edges": [{"source": "read", "target": "say"}]});
+    let mut session = Bench::folder([("flows/Tool.json", file.to_string())]).session().await;
+    let shown = session.ok("flows_show", json!({"name": "Tool"})).await;
+    assert_eq!((&shown["executable"], &shown["failingSteps"]), (&json!(true), &json!(["read"])), "{shown}");
+    assert!(shown["nextStep"].as_str().unwrap().contains("\"read\""), "{shown}");
+}
+
+#[tokio::test]
 async fn a_step_that_names_another_flow_so_goes_through_it_and_says_so() {
     let mut session = bench().session().await;
     let executed = session.ok("flows_execute", json!({"flowName": "Outer"})).await;
