@@ -143,6 +143,8 @@ pub struct Checkup {
     pub kept_tools: Vec<KeptTools>,
     /// How many calls of external tools were not looked up, because no servers file was named.
     pub calls_left: usize,
+    /// The source that the settings name, where the catalog around the current folder was checked instead.
+    pub passed_over: Option<String>,
     /// What was done with baselines.
     pub baselines: Vec<BaselineNote>,
     /// What the check was held against.
@@ -257,6 +259,12 @@ impl App {
     }
 }
 
+/// Whether a folder is the source that the settings name.
+fn is_served(folder: &Path, settings: &Settings, environment: &Environment) -> bool {
+    let served = App::choose(settings, environment);
+    matches!(served, Ok(SourceSpec::Folder(served)) if std::fs::canonicalize(&served).ok() == std::fs::canonicalize(folder).ok())
+}
+
 /// Checks files and folders given by path; without any, the source that was named for this check, else the catalog
 /// in the current folder or in one above it, else the source that the settings name.
 ///
@@ -274,9 +282,11 @@ pub async fn check_paths(
     let here = environment.current_folder();
     if request.paths.is_empty() && request.typed.is_none() {
         let around = catalog_around(here).filter(|_| !request.source_named);
+        let mut passed_over = None;
         let app = if let Some(around) = around {
             // The checker prefers what lies before the maintainer's eyes.
             let spec = SourceSpec::Folder(around.to_owned());
+            passed_over = settings.source.clone().filter(|_| !is_served(around, settings, environment));
             App::open_at(spec, settings.clone(), clock, crate::source::Pace::Real)?
         } else if settings.source.is_some() {
             App::open(settings.clone(), environment, clock)?
@@ -285,7 +295,7 @@ pub async fn check_paths(
             return Err(Error::invalid(format!("there is nothing to check: neither {here} nor a folder above it has flows/"))
                 .next("name the catalog: `flowy validate PATH` or --source owner/repo; --source examples checks the built-in one"));
         };
-        return app.check(request).await;
+        return Ok(Checkup { passed_over, ..app.check(request).await? });
     }
     let mut checkup = Checkup::default();
     // What was given, by where it is; what is given twice goes by its first name.

@@ -300,13 +300,16 @@ fn of_servers(settings: &Settings, request: &DoctorRequest) -> Check {
         }
         Ok(()) => {
             let servers = ServersFile::load(&place, &request.environment).map(|file| file.servers).unwrap_or_default();
-            let missing = servers.iter().find_map(|(alias, server)| Some((alias, missing_program(server)?)));
-            if let Some((alias, command)) = missing {
-                let found = format!("{name}: {} starts {}, which is not found", quoted(alias), quoted(&command));
-                return Check::of("servers file", Standing::Wrong, found)
+            let missing = |(alias, server): (&String, &ServerSpec)| {
+                Some(format!("{} starts {}, which is not found", quoted(alias), quoted(&missing_program(server)?)))
+            };
+            let missing: Vec<String> = servers.iter().filter_map(missing).collect();
+            if !missing.is_empty() {
+                return Check::of("servers file", Standing::Wrong, format!("{name}: {}", few(missing)))
                     .fix("install it, or write its whole path in command");
             }
-            let found = format!("{name}, {}", counted(servers.len(), "server", "servers"));
+            let all = counted(servers.len(), "server", "servers");
+            let found = format!("{name}, {all}, none of them started; `flowy servers tools NAME` tries one");
             Check::of("servers file", Standing::Good, found)
         }
     }

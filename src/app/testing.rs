@@ -465,6 +465,13 @@ fn by_file<'t>(
     all
 }
 
+impl TestResult {
+    /// Whether `--update` can take away something that is not as expected.
+    pub fn is_mendable(&self) -> bool {
+        matches!(&self.end, TestEnd::Failed(mismatches) if mismatches.iter().any(|mismatch| mismatch.update.is_some()))
+    }
+}
+
 impl Mismatch {
     /// The change of the test's file with which it goes away.
     fn edit(&self, test: &FlowTest) -> Option<Edit> {

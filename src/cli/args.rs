@@ -34,7 +34,6 @@ use crate::report::files::FILE_KINDS;
     name = "flowy",
     version,
     propagate_version = false,
-    disable_help_subcommand = true,
     max_term_width = 100,
     after_help = "Without --source, the catalog is the current folder if it has flows/, else the built-in examples.\n\n\
                   Examples:\n  flowy list\n  \

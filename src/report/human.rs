@@ -35,14 +35,14 @@ use crate::app::Error;
 use crate::names::{counted as count, few, grouped, unprintable};
 use crate::run::{Guided, Refusal};
 
-pub use changes::{differences, laid_out, mended};
+pub use changes::{differences, laid_out, mended, to_be_mended};
 pub use convert::conversion;
 pub use difference::difference;
 pub use doctor::doctor;
 pub use execution::{StepTexts, Told, Wish, execution, rehearsal, step_line, succeeded, under_way};
 pub(in crate::report) use execution::{answered, came, money};
 pub use files::{GivenFile, about_file, files_notes, given_files};
-pub use findings::{checkup, checkup_lines};
+pub use findings::{checkup, checkup_lines, passed_over};
 pub use flow::shown;
 pub(in crate::report) use flow::{input, to_run};
 pub use guided::{asking, executions, executions_notes, guided, pruned, tallies};

@@ -38,6 +38,16 @@ pub fn html(story: &Story) -> String {
             told(&mut page, guided, place, entry);
         }
     }
+    if guided.state().ended() {
+        let state = guided.state();
+        let class = if state == GuidedState::Completed { "done" } else { "failed" };
+        let _ = writeln!(
+            page,
+            "<li class=\"{class}\">\n<h3>The execution ended: {}</h3>\n<p>{}</p>\n</li>",
+            state.word(),
+            human::counted(guided)
+        );
+    }
     page.push_str("</ol>\n</main>\n</body>\n</html>\n");
     page
 }
@@ -206,7 +216,7 @@ fn overview(page: &mut String, story: &Story) {
 }
 
 /// How often a step was tried: outputs that were handed in, or calls that were made.
-fn attempts(story: &Story, step: usize) -> Option<u32> {
+pub(super) fn attempts(story: &Story, step: usize) -> Option<u32> {
     let guided = &story.guided;
     let (mut calls, mut refused) = (0, 0);
     for entry in &story.entries {

@@ -155,14 +155,15 @@ pub(in crate::validate) fn words_for(value: &Value) -> String {
 }
 
 /// What a schema wants in a place, in words.
-pub(in crate::validate) fn due(kind: &TypeKind) -> String {
+pub(in crate::validate) fn due(kind: &TypeKind, markdown: bool) -> String {
     let word = |kind: JsonType| match kind {
         JsonType::String => "a text",
         JsonType::Number => "a number",
         JsonType::Integer => "a whole number",
         JsonType::Boolean => "`true` or `false`",
         JsonType::Array => "a list",
-        JsonType::Object => "a mapping (`key: value`)",
+        JsonType::Object if markdown => "a mapping (`key: value`)",
+        JsonType::Object => "an object",
         JsonType::Null => "nothing",
     };
     match kind {

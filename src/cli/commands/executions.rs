@@ -64,7 +64,7 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             if json {
                 printer.json(&wire::pruned(&pruned));
             } else {
-                printer.note(&human::pruned(&pruned));
+                printer.note(&human::pruned(&pruned, printer.err_look()));
             }
         }
         ExecutionsCommand::Stats(args) => {
@@ -83,7 +83,7 @@ fn reading<T>(world: &World<'_>, answer: impl Future<Output = Result<T, crate::a
 fn chosen(args: &PruneArgs, app: &App) -> Result<PruneRequest, Stop> {
     if args.ids.is_empty() && args.older_than.is_none() && args.states.is_empty() && !args.all && !args.answers {
         return Err(Stop::usage(
-            "it is not said which executions are to be forgotten",
+            "it is not said which executions are to be deleted",
             "name their ids, or say --older-than DAYS, --state STATE, --all or --answers; --dry-run only shows which these are",
         ));
     }

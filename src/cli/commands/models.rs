@@ -18,6 +18,12 @@ pub(super) fn models(command: &ModelsCommand, world: &World<'_>) -> Done {
         }
         ModelsCommand::Check(args) => {
             let doing = format!("asking {}", crate::names::shown(&args.name, 60));
+            // Where no line moves, its user is told what is waited for, and for how long.
+            if let Some(row) = list_models(&settings).iter().find(|row| row.spec.name == args.name)
+                && !printer.err_is_terminal()
+            {
+                printer.note(&format!("{doing}, for {} s at most", row.spec.timeout.as_secs().max(1)));
+            }
             let trial = wait(world, &doing, check_model(&settings, world.clock.clone(), &args.name))??;
             world.answer(|| wire::model_trial(&trial), |_| human::model_trial(&trial));
         }

@@ -56,15 +56,14 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
             wait(world, "fixing", fix_paths(&request, unsafe_too, &settings, world.environment, world.clock.clone()))??;
         if args.diff {
             printer.out(&human::differences(&changed, printer.out_look()));
+            printer.note(&human::to_be_mended(&changed));
             return Ok(u8::from(!changed.is_empty()));
         }
         if request.typed.is_some() {
             return Err(Stop::usage("a text on stdin has no file to be fixed", "add --diff to see what would change"));
         }
         write_changed(&changed)?;
-        if !changed.is_empty() {
-            printer.note(&human::mended(&changed));
-        }
+        printer.note(&human::mended(&changed));
     }
     let mut checkup = match (check(&request)?, &mistakes) {
         (Ok(checkup), _) => checkup,
@@ -95,6 +94,9 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
     }
     if let Some(origin) = &checkup.origin {
         world.warn_of(origin);
+    }
+    if let Some(source) = &checkup.passed_over {
+        printer.note(&human::passed_over(source));
     }
     let fail_on = args.fail_on.unwrap_or(if args.strict { FailOn::Warning } else { FailOn::Error });
     print(&checkup, args, fail_on, world)?;

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use similar::{ChangeTag, TextDiff};
 
-use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, safe_block};
+use super::{BAD, FAINT, GOOD, HEADING, Look, count, hanging, hint, safe_block};
 use crate::app::{ChangedFile, FormatReport};
 use crate::names::shown;
 
 /// How many lines around a change are shown.
 const AROUND: usize = 3;
+/// That mending changes no file.
+const NOTHING: &str = "nothing can be fixed by itself";
 
 /// The differences in the form that `patch` and `git apply` read.
 pub fn differences(changed: &[ChangedFile], look: Look) -> String {
@@ -42,8 +44,21 @@ pub fn differences(changed: &[ChangedFile], look: Look) -> String {
     text
 }
 
+/// What mending would write.
+pub fn to_be_mended(changed: &[ChangedFile]) -> String {
+    let files = count(changed.len(), "file", "files");
+    if changed.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        format!("{files} would be fixed; without --diff, --fix writes")
+    }
+}
+
 /// What mending wrote.
 pub fn mended(changed: &[ChangedFile]) -> String {
+    if changed.is_empty() {
+        return NOTHING.to_owned();
+    }
     let names: Vec<String> = changed.iter().map(|file| shown(&file.shown, 300)).collect();
     format!("fixed {}: {}", count(changed.len(), "file", "files"), names.join(", "))
 }
@@ -52,7 +67,16 @@ pub fn mended(changed: &[ChangedFile]) -> String {
 pub fn laid_out(report: &FormatReport, check: bool, look: Look) -> String {
     let mut text = String::new();
     for (file, error) in &report.refused {
-        let _ = write!(text, "{}: {}", look.paint(HEADING, &shown(file, 300)), told(error, look));
+        let head = format!("{}:", look.paint(HEADING, &shown(file, 300)));
+        text.push_str(&hanging(&head, &format!(" {}", shown(&error.message, 300)), 2, look));
+    }
+    if !report.refused.is_empty() {
+        let files = count(report.refused.len(), "file", "files");
+        let them = if report.refused.len() == 1 { "it" } else { "them" };
+        text.push_str(&hint(
+            &format!("{files} can't be laid out: fix {them} first; `flowy validate` shows the places"),
+            look,
+        ));
     }
     for file in &report.changed {
         let _ = writeln!(text, "{}", shown(&file.shown, 300));

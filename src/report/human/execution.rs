@@ -8,11 +8,12 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{
-    BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, faint, grouped, hanging, hint, safe_block, time,
+    BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, faint, grouped, hanging, hint, prose, safe_block, table,
+    time, whole,
 };
 use crate::app::{Code, Detail, Error, Priced, PricedTotal, Recorded, Rehearsal};
 use crate::model::{Cost, Generated, TokenUsage};
-use crate::names::{quoted, shown};
+use crate::names::{few, quoted, shown};
 use crate::plan::{Plan, Step, Work};
 use crate::report::wire::{self, EndedAnswer};
 use crate::run::{Output, Run, State};
@@ -347,11 +348,13 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
     } else {
         text.push_str(&look.paint(DOUBTFUL, "Missing:"));
         text.push('\n');
-        for (name, steps) in &rehearsal.missing {
-            let steps: Vec<String> = steps.iter().map(|step| shown(step, 60)).collect();
-            let by = if steps.is_empty() { String::new() } else { format!("  needed by {}", steps.join(", ")) };
-            let _ = writeln!(text, "  {}{by}", shown(name, 100));
-        }
+        let label = |id: &String| {
+            let step = plan.steps().iter().find(|step| step.id == *id);
+            shown(step.map_or(id.as_str(), |step| step.label.as_str()), 60)
+        };
+        let row = |(name, steps): &(String, Vec<String>)| vec![shown(name, 100), few(steps.iter().map(label))];
+        let rows: Vec<Vec<String>> = rehearsal.missing.iter().map(row).collect();
+        text.push_str(&table(&[whole("name"), prose("needed by")], &rows, 2, look));
     }
     let failures: Vec<_> = run.failures().collect();
     if !failures.is_empty() {

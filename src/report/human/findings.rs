@@ -10,7 +10,7 @@ use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told
 use crate::app::{BaselineNote, CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::{invisible, quoted, shown};
-use crate::validate::{Finding, Related, Severity, mending_of};
+use crate::validate::{Finding, Reach, Related, Severity, mending_of};
 
 /// The longest message or hint, in characters.
 const LONGEST: usize = 1_000;
@@ -149,6 +149,10 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         if checkup.files.iter().any(|file| !file.findings.is_empty()) {
             text.push_str("`flowy explain RULE` explains a rule\n");
         }
+        let whole = |finding: &Finding| finding.severity == Severity::Error && finding.reach == Reach::Flow;
+        if checkup.files.iter().flat_map(|file| &file.findings).any(whole) {
+            text.push_str("Some checks of a flow wait until the errors that stop all of it are gone.\n");
+        }
         text.push_str(&mendable(checkup));
     }
     text
@@ -258,6 +262,15 @@ pub(super) fn frame(finding: &Finding, file: &CheckedFile, look: Look) -> String
     // A snippet without a path of its own is announced by a line that points nowhere.
     let lines: Vec<&str> = text.lines().filter(|line| !(line.contains("::: ") && line.len() < 40)).collect();
     lines.join("\n")
+}
+
+/// That the settings name another source than the catalog that was checked.
+pub fn passed_over(source: &str) -> String {
+    let source = shown(source, 200);
+    format!(
+        "This checks the catalog around the current folder. The settings name another source, which `flowy run` and \
+         `flowy list` read: `flowy validate --source {source}` checks that one."
+    )
 }
 
 /// How the file of a cause is shown beside a file of the same catalog.

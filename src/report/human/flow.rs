@@ -10,8 +10,8 @@ use super::listing::plain;
 use super::missing::command;
 use super::table::Column;
 use super::{
-    BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, hanging, prose, safe_block, table, table_of_many, whole, words,
-    wrapped,
+    BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, faint, hanging, prose, safe_block, table, table_of_many, whole,
+    words, wrapped,
 };
 use crate::app::{Origin, Prepared, Priced, Shown, ShownTemplate, in_sets};
 use crate::model::{ModelWish, Toolbox};
@@ -144,7 +144,7 @@ fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>, look: Look) ->
             }
             text.push_str(&self::finding(finding, look));
         }
-        text.push_str(&look.paint(FAINT, where_shown(&prepared.findings)));
+        text.push_str(&faint(wrapped(where_shown(&prepared.findings), 2, look).trim_end(), look));
     }
     text
 }
@@ -153,13 +153,12 @@ fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>, look: Look) ->
 fn where_shown(findings: &[Finding]) -> &'static str {
     let of_servers = findings.iter().filter(|finding| finding.concerns_servers()).count();
     if of_servers == 0 {
-        "  `flowy validate` shows them at their place.\n"
+        "`flowy validate` shows them at their place."
     } else if of_servers == findings.len() {
-        "  `flowy validate --servers FILE` shows them at their place; the operator's servers file may be what is to be \
-         changed.\n"
+        "`flowy validate --servers FILE` shows them at their place; the servers file may be what is to be changed."
     } else {
-        "  `flowy validate --servers FILE` shows them at their place; for those about tools the operator's servers file \
-         may be what is to be changed.\n"
+        "`flowy validate --servers FILE` shows them at their place; for those about tools the servers file may be what is \
+         to be changed."
     }
 }
 
@@ -175,7 +174,7 @@ fn planned(plan: &Plan, outputs: &[(String, String)], beside: Beside<'_>, look: 
     }
     if !plan.sets().is_empty() {
         let sets: Vec<String> = plan.sets().iter().map(|set| one(set)).collect();
-        let _ = writeln!(text, "  Sets of values to choose from with --set: {}", sets.join(", "));
+        text.push_str(&wrapped(&format!("Sets of values to choose from with --set: {}", sets.join(", ")), 2, look));
     }
     text.push_str(&section("Order", look));
     text.push_str(&order(plan, look));

@@ -9,12 +9,15 @@ use serde_json::Value;
 use super::{BAD, Cell, DOUBTFUL, FAINT, GOOD, HEADING, Look, NAME, count, prose, safe_block, table, whole, wrapped};
 use crate::app::{ExecutionEntry, Pruned, StatusAnswer, Story, Summary, Tally};
 use crate::model::text_of;
-use crate::names::{cut, did_you_mean, shown};
+use crate::names::{cut, did_you_mean, few, shown};
 use crate::plan::Work;
+use crate::report::timeline::attempts;
 use crate::run::{Guided, GuidedState, State};
 
 /// The longest one-line text, in characters.
 const LINE: usize = 300;
+/// How much of a value that was given is shown, in characters; `--json` and `--html` have the whole.
+const VALUE: usize = 100;
 /// How much of an output is shown, in characters; `export` has the whole.
 const OUTPUT: usize = 2_000;
 
@@ -29,7 +32,7 @@ pub fn executions(answer: &StatusAnswer, now: DateTime<Utc>, look: Look) -> Stri
         return guided.map(|summary| row(summary).join("\t") + "\n").collect();
     }
     let rows: Vec<Vec<Cell>> = guided.map(|summary| line(summary, now)).collect();
-    super::rows(&rows, 1, &[5, 4, 2], look)
+    super::rows(&rows, 6, &[4, 3], look)
 }
 
 /// How a state looks: its mark, its colour, and the word for it.
@@ -52,21 +55,17 @@ fn short(id: &str) -> String {
     id.rsplit('_').next().unwrap_or(&id).to_owned()
 }
 
-/// A line of the list: mark, task, flow, state, steps, age, and the short id.
+/// A line of the list: mark, flow, state, steps, age, the short id, and the task.
 fn line(summary: &Summary, now: DateTime<Utc>) -> Vec<Cell> {
     let (mark, style, word) = told(summary.state);
     vec![
         Cell::painted(mark, style),
-        match summary.task.as_deref() {
-            Some(task) if !task.trim().is_empty() => Cell::plain(shown(task, LINE)),
-            _ if summary.direct => Cell::painted("done by the server", FAINT),
-            _ => Cell::painted("no task given", FAINT),
-        },
         Cell::painted(shown(&summary.flow, LINE), NAME),
         Cell::painted(word, style),
         Cell::plain(format!("{}/{}", summary.done, summary.steps)),
         Cell::painted(super::ago(summary.updated_at, now), FAINT),
         Cell::plain(short(&summary.id)),
+        Cell::painted(shown(summary.task.as_deref().unwrap_or_default(), LINE), FAINT),
     ]
 }
 
@@ -156,6 +155,9 @@ pub fn guided(story: &Story, look: Look) -> String {
         ("resumes", guided.resumes_at().map(time).unwrap_or_default()),
         ("task", beginning.task.as_deref().map(|task| shown(task, LINE)).unwrap_or_default()),
     ];
+    let given = guided.run().given().values.iter();
+    let given: Vec<String> = given.map(|(name, value)| format!("{name}: {}", text_of(value))).collect();
+    facts.push(("given", few(given.iter().map(|one| shown(one, VALUE)))));
     if let Some(reason) = guided.cancelled().and_then(|cancelled| cancelled.reason.as_ref()) {
         facts.push(("cancelled", shown(reason, LINE)));
     }
@@ -176,7 +178,7 @@ pub fn guided(story: &Story, look: Look) -> String {
         text.push_str(&wrapped(&format!("go on with it: flowy {command} --resume {id}"), 2, look));
     }
     for number in 0..beginning.plan.steps().len() {
-        text.push_str(&step(guided, number, look));
+        text.push_str(&step(story, number, look));
     }
     if let Some(output) = guided.run().final_output().filter(|_| state.ended()) {
         let _ = write!(text, "\n{}\n{}", look.paint(HEADING, "Result"), begun(&output.text, 2, look));
@@ -184,7 +186,8 @@ pub fn guided(story: &Story, look: Look) -> String {
     text
 }
 
-fn step(guided: &Guided, number: usize, look: Look) -> String {
+fn step(story: &Story, number: usize, look: Look) -> String {
+    let guided = &story.guided;
     let plan = guided.run().plan();
     let Some(step) = plan.step(number) else { return String::new() };
     if matches!(step.work, Work::Gather(_)) {
@@ -240,10 +243,10 @@ fn step(guided: &Guided, number: usize, look: Look) -> String {
         );
         text.push_str(&wrapped(&answer, 4, look));
     }
+    if let Some(attempts) = attempts(story, number).filter(|attempts| *attempts > 1) {
+        text.push_str(&look.paint(FAINT, &format!("    {attempts} attempts\n")));
+    }
     if let Some(closing) = guided.closing(number) {
-        if closing.attempt > 1 {
-            text.push_str(&look.paint(FAINT, &format!("    {} attempts\n", closing.attempt)));
-        }
         if !is_result(guided, number) {
             text.push_str(&begun(&said(&closing.output), 4, look));
         }
@@ -297,8 +300,8 @@ fn time(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// What was forgotten, or would be.
-pub fn pruned(pruned: &Pruned) -> String {
+/// What was deleted, or would be.
+pub fn pruned(pruned: &Pruned, look: Look) -> String {
     let mut many = count(pruned.executions.len(), "execution", "executions");
     if let Some(answers) = pruned.answers {
         let answers = count(answers, "stored answer", "stored answers");
@@ -307,13 +310,11 @@ pub fn pruned(pruned: &Pruned) -> String {
     if !pruned.rehearsed {
         let left = "; the file could not be made smaller: another process reads it or the disk has no room, and until \
              the next prune parts of them may still be found in it";
-        return format!("forgot {many}{}", if pruned.compact { "" } else { left });
+        return format!("deleted {many}{}", if pruned.compact { "" } else { left });
     }
-    let mut text = format!("would forget {many}");
-    for summary in &pruned.executions {
-        let _ = write!(text, "\n{}", row(summary).join("  ").trim_end());
-    }
-    text
+    let rows: Vec<Vec<String>> = pruned.executions.iter().map(row).collect();
+    let columns = [whole(""), whole(""), whole(""), whole(""), whole(""), prose("").spare()];
+    format!("would delete {many}\n{}", table(&columns, &rows, 0, look)).trim_end().to_owned()
 }
 
 /// How executions went, flow by flow.
@@ -341,8 +342,9 @@ pub fn tallies(tallies: &[Tally], look: Look) -> String {
         whole("abandoned"),
         whole("cancelled"),
         whole("failed"),
-        whole("with breaches").spare(),
+        whole("with refused outputs").spare(),
         whole("with questions").spare(),
     ];
-    table(&columns, &rows.collect::<Vec<_>>(), 0, look)
+    let note = "Guided executions only; those that go on are in no other column than the first.";
+    table(&columns, &rows.collect::<Vec<_>>(), 0, look) + &super::faint(note, look)
 }

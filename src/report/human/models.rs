@@ -47,7 +47,8 @@ pub fn models(rows: &[ModelRow], look: Look) -> String {
 /// What to do next.
 pub fn models_notes(rows: &[ModelRow], look: Look) -> String {
     let told = if rows.is_empty() {
-        "no model is configured: steps are rendered. A section [models.NAME] in your own flowy.toml configures one"
+        "no model is configured: texts are filled in, and your client's model answers them. A section [models.NAME] in your \
+         own flowy.toml (`flowy/flowy.toml` in your config folder) configures one; docs/MODELS.md shows it"
     } else {
         "`flowy models check NAME` asks one for a word; `flowy run FLOW --model NAME` lets it answer"
     };

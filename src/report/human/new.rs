@@ -17,7 +17,7 @@ pub fn before_questions(sets: &[String], look: Look) -> String {
 
 /// The files that were written, and what to do next.
 pub fn created(created: &Created, quiet: bool, look: Look) -> String {
-    let mut text = String::new();
+    let mut text = if quiet || !look.terminal { String::new() } else { "Wrote:\n".to_owned() };
     for file in &created.files {
         let _ = writeln!(text, "{}", shown(&created.folder.join(file).display().to_string(), 300));
     }

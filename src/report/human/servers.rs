@@ -90,7 +90,7 @@ fn warnings(notices: &[String], look: Look) -> String {
 pub fn servers_notes(list: &ServerList, look: Look) -> String {
     let place = shown(&list.place, 300);
     if list.rows.is_empty() {
-        return format!("no external servers are configured ({place})");
+        return format!("no external servers are configured: {place} would list them (docs/SERVERS.md shows its form)");
     }
     let warnings = warnings(&list.notices, look);
     format!("{warnings}configured in {place}; none was asked now: `flowy servers tools ALIAS` asks one for its tools")

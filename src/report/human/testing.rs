@@ -67,10 +67,12 @@ fn summary(report: &TestReport) -> String {
     if !report.broken.is_empty() {
         parts.push(format!("{} with errors", count(report.broken.len(), "file", "files")));
     }
-    let advice = if report.failed() > 0 && report.updated.is_empty() {
-        "`flowy test --update` writes what is there into the files, where that is right\n"
+    let mendable = number(TestResult::is_mendable);
+    let advice = if mendable == 0 || !report.updated.is_empty() {
+        String::new()
     } else {
-        ""
+        let whose = if mendable == report.failed() { String::new() } else { format!(" of {mendable} of them") };
+        format!("`flowy test --update` writes what is there{whose} into the files, where that is right\n")
     };
     format!("\n{all} in {} ms: {}\n{advice}", report.took.as_millis(), parts.join(", "))
 }

@@ -113,7 +113,7 @@ fn begin(page: &mut String, (place, entry): (usize, &Entry), class: &str, title:
 
 fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entry) {
     match &entry.moment {
-        Moment::Taken { .. } => begin(page, (place, entry), "opened", "A process does the steps"),
+        Moment::Taken { .. } => begin(page, (place, entry), "opened", "The server begins with the steps"),
         Moment::Interrupted { error } => {
             begin(page, (place, entry), "cancelled", "The execution was interrupted");
             let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));

@@ -167,7 +167,7 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
                 format!("{given} is none of {} and {last}", others.join(", "))
             }
             ValidationErrorKind::Type { kind } if is_markdown(document.path.as_str()) => {
-                format!("{} stands where {} is due", words_for(error.instance()), due(kind))
+                format!("{} stands where {} is due", words_for(error.instance()), due(kind, true))
             }
             ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
                 if is_markdown(document.path.as_str()) =>
@@ -195,7 +195,13 @@ pub(in crate::validate) fn violations(document: &Document, schema: &LazyLock<Opt
             }
             let help = match instead {
                 Some((_, field)) => Some(format!("did you mean {}?", quoted(field))),
-                None => said.map(|said| format!("what belongs there: {said}")),
+                None => match (error.kind(), said) {
+                    (ValidationErrorKind::Type { kind }, said) if !is_markdown(document.path.as_str()) => {
+                        let about = said.map(|said| format!(" ({said})")).unwrap_or_default();
+                        Some(format!("what belongs there: {}{about}", due(kind, false)))
+                    }
+                    (_, said) => said.map(|said| format!("what belongs there: {said}")),
+                },
             };
             found.push(Violation { place, message, help });
         }

@@ -226,6 +226,9 @@ fn models_are_listed_as_they_are_configured_and_one_is_tried() {
     let tried = sandbox.run(["models", "check", "writer"]);
     assert_eq!(tried.code, 0, "{tried:?}");
     assert!(tried.out.starts_with("writer answers"), "{}", tried.out);
+    // Nothing moves in a pipe: what is waited for is told before.
+    assert!(tried.err.starts_with("asking writer, for ") && tried.err.contains("s at most"), "{}", tried.err);
+    assert_eq!(sandbox.run(["models", "check", "writer", "--quiet"]).err, "");
     assert!(stand_in.asked()[0].body["options"]["num_predict"].as_u64().unwrap() <= 16);
     let tried = sandbox.run(["models", "check", "far", "--json"]);
     assert_eq!(tried.code, 1, "{tried:?}");

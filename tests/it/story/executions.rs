@@ -64,6 +64,19 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> crate::support::program::Said {
 }
 
 #[test]
+fn calls_that_were_made_again_are_counted_with_the_step() {
+    let flow = json!({"metadata": {"name": "Call", "version": "1.0.0"}, "edges": [], "nodes": [
+        {"id": "a", "type": "tool", "data": {"label": "First", "call": "gone:read", "retry": {"times": 1, "backoffMs": 1}}}]});
+    let servers = r#"{"mcpServers": {"gone": {"command": "no-such-program", "allow": ["*"]}}}"#;
+    let sandbox = Sandbox::new().file("flows/Call.json", flow.to_string()).file("servers.json", servers);
+    let ran = sandbox.run(["run", "Call", "--servers", "servers.json"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let id = sandbox.run(["executions", "list", "--json"]).json()["executions"][0]["executionId"].clone();
+    let shown = sandbox.run(["executions", "show", id.as_str().unwrap()]);
+    assert!(shown.out.contains("2 attempts"), "{shown:?}");
+}
+
+#[test]
 fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
     let (sandbox, ids) = worked();
     let said = run(&sandbox, &["list"]);
@@ -73,6 +86,7 @@ fn executions_are_listed_shown_exported_cancelled_counted_and_forgotten() {
     assert_eq!((&listed["total"], &listed["executions"][0]["executionId"]), (&json!(1), &json!(ids[1])));
 
     let shown = run(&sandbox, &["show", &ids[1]]);
+    assert!(shown.out.contains("given") && shown.out.contains("x: x"), "{}", shown.out);
     let line = |shown: &str, number: usize| {
         let begins = |line: &&str| line.trim_start().split(' ').nth(1) == Some(&number.to_string());
         shown.lines().find(begins).unwrap().trim_start().chars().next()

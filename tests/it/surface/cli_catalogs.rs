@@ -17,6 +17,17 @@ fn checking_where_there_is_no_catalog_is_refused_and_does_not_pass_on_the_exampl
 }
 
 #[test]
+fn a_check_says_where_the_settings_name_another_source_than_the_catalog_here() {
+    let catalog = || Sandbox::new().file("flows/Fine.json", FINE);
+    let other = catalog().variable("GITHUB_REPO_URL", "acme/flows").run(["validate"]);
+    assert!(other.code == 0 && other.err.contains("`flowy validate --source acme/flows` checks that one"), "{other:?}");
+    for same in [catalog(), catalog().variable("GITHUB_REPO_URL", ".")] {
+        assert_eq!(same.run(["validate"]).err, "");
+    }
+    assert_eq!(catalog().variable("GITHUB_REPO_URL", "acme/flows").run(["validate", "flows"]).err, "");
+}
+
+#[test]
 fn the_examples_are_checked_where_they_are_asked_for() {
     let said = Sandbox::new().run(["validate", "--source", "examples"]);
     assert_eq!(said.code, 0, "{}", said.err);

@@ -152,8 +152,16 @@ fn a_client_that_starts_this_program_is_as_it_should_be_and_settings_that_are_no
 fn what_can_be_read_and_not_used_is_wrong() {
     let sandbox = Sandbox::new()
         .file("state/flowy.db", "no database at all, and longer than its head. ".repeat(10))
-        .file("servers.json", r#"{"mcpServers": {"web": {"command": "no-such-program", "allow": ["get"]}}}"#);
+        .file(
+            "servers.json",
+            r#"{"mcpServers": {"web": {"command": "no-such-program", "allow": ["get"]}, "two": {"command": "nor-this"}}}"#,
+        )
+        .file("fine.json", r#"{"mcpServers": {"web": {"url": "https://tools.example/mcp", "allow": ["get"]}}}"#);
     let said = sandbox.run(["doctor", "--json", "--state-dir", "state", "--servers", "servers.json"]);
     assert_eq!(standings(&said, &["state folder", "servers file"]), ["wrong"; 2], "{}{}", said.out, said.err);
-    assert!(checks(&said)["servers file"]["found"].as_str().unwrap().contains("no-such-program"));
+    let found = checks(&said)["servers file"]["found"].as_str().unwrap().to_owned();
+    assert!(found.contains("no-such-program") && found.contains("nor-this"), "{found}");
+    let said = sandbox.run(["doctor", "--json", "--servers", "fine.json"]);
+    let found = checks(&said)["servers file"]["found"].as_str().unwrap().to_owned();
+    assert!(found.contains("none of them started; `flowy servers tools NAME` tries one"), "{found}");
 }

@@ -142,6 +142,23 @@ fn update_writes_what_is_there_and_leaves_every_other_byte() {
 }
 
 #[test]
+fn update_is_proposed_only_where_it_mends_something() {
+    for (expect, told) in [
+        (json!({"finalResult": "old"}), Some("writes what is there into")),
+        (json!({"finalResult": {"contains": "old"}}), None),
+        (json!({"finalResult": {"contains": "old"}, "status": "partial"}), Some("writes what is there into")),
+    ] {
+        let said = trip(&one(&expect)).run(["test"]).out;
+        assert!(said.contains("1 failed") && said.contains("--update") == told.is_some(), "{said}");
+        assert!(told.is_none_or(|told| said.contains(told)), "{said}");
+    }
+    let mixed =
+        format!("[{},{}]", one(&json!({"finalResult": "old"})), one(&json!({"finalResult": {"contains": "old"}})));
+    let said = trip(&mixed).run(["test"]).out;
+    assert!(said.contains("what is there of 1 of them into"), "{said}");
+}
+
+#[test]
 fn what_lacks_an_answer_is_told_alone_and_nothing_is_written_of_it() {
     let flow = json!({"metadata": {"name": "Look", "version": "1.0.0"}, "edges": [],
         "nodes": [{"id": "find", "type": "tool", "data": {"call": "web:search"}}]});

@@ -28,7 +28,7 @@ warning none bad.json:6:19 /metadata/complexity `"huge"`
   hint: the field only describes the flow; the flow runs anyway
 error flow bad.json:11:21 /metadata/inputs/port/required `"yes"`
   /metadata/inputs/port/required: "yes" is not of type "boolean"
-  hint: what belongs there: Whether a value must be given
+  hint: what belongs there: `true` or `false` (Whether a value must be given)
 warning none bad.json:12:24 /metadata/inputs/port/description `5`
   /metadata/inputs/port/description: 5 is not of types "null", "string"
   hint: the field only describes the flow; the flow runs anyway
@@ -39,10 +39,10 @@ warning none bad.json:31:18 /nodes/1/data/label `[
   hint: the field only describes the flow; the flow runs anyway
 error flow bad.json:38:13 /nodes/2/id `7`
   /nodes/2/id: 7 is not of type "string"
-  hint: what belongs there: Id of the node, unique in its flow
+  hint: what belongs there: a text (Id of the node, unique in its flow)
 error flow bad.json:48:17 /nodes/3/data/args `"hello"`
   node "tide": data.args: "hello" is not of types "null", "object"
-  hint: what belongs there: Arguments of the call
+  hint: what belongs there: an object (Arguments of the call)
 error flow bad.json:49:20 /nodes/3/data/onError `"ignore"`
   node "tide": data.onError: "ignore" is none of "stop", "continue" and null
   hint: what belongs there: Whether a failure stops what depends on the step
