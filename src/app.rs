@@ -71,7 +71,7 @@ pub use changes::{Change, Changes};
 pub use check::{
     BASELINE_FILE, BaselineMode, BaselineNote, ChangedFile, CheckRequest, CheckedDraft, CheckedFile, Checkup,
     DraftFlow, DraftRequest, FormatReport, KeptTools, Overlay, SinceNote, TypedFile, add_to_file, check_paths,
-    fingerprints, fix_paths, format_paths, name_of_text, write_changed,
+    fingerprints, fix_paths, format_paths, is_here, name_of_text, write_changed,
 };
 pub use complete::{Completing, Completion};
 pub use convert::{Conversion, ConvertRequest, ConvertedPart, ForeignKind, Form, ImportRequest, convert, import};

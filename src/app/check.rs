@@ -18,7 +18,7 @@ use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, check, origin};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
 use crate::model::{ToolAddress, Toolbox};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, ItemName};
 use crate::source::{Ask, Source, SourceSpec, View};
 use crate::validate::{Finding, Guidance, Severity, Suppressed};
 
@@ -263,6 +263,13 @@ impl App {
 fn is_served(folder: &Path, settings: &Settings, environment: &Environment) -> bool {
     let served = App::choose(settings, environment);
     matches!(served, Ok(SourceSpec::Folder(served)) if std::fs::canonicalize(&served).ok() == std::fs::canonicalize(folder).ok())
+}
+
+/// Whether the current folder is a catalog with a file of that flow, and not the source that the settings name.
+pub fn is_here(flow: &str, settings: &Settings, environment: &Environment) -> bool {
+    let here = environment.current_folder();
+    let file = |ending: &str| here.join("flows").join(format!("{flow}{ending}")).is_file();
+    ItemName::new(flow).is_ok() && (file(".json") || file(".flow.md")) && !is_served(here, settings, environment)
 }
 
 /// Checks files and folders given by path; without any, the source that was named for this check, else the catalog

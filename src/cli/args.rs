@@ -182,10 +182,10 @@ pub(super) enum Command {
     /// Explain a rule of `flowy validate`, with a bad and a good example; without a rule, list all
     #[command(after_help = "Example:\n  flowy explain dangling-edge")]
     Explain(ExplainArgs),
-    /// Lay out flow and template files: known keys in order, two blanks a level
+    /// Lay out flow and template files: known keys in order, indented by two spaces a level
     #[command(
         long_about = "Lay out flow and template files: the keys that the format names on file, flow, node, edge and template \
-                      in its order, one member a line, two blanks a level.\n\nTexts and numbers stay as they are written, \
+                      in its order, one member a line, indented by two spaces a level.\n\nTexts and numbers stay as they are written, \
                       and nothing moves inside values, arguments and unknown fields. A file that repeats a key is refused.",
         after_help = "Examples:\n  flowy fmt\n  flowy fmt --check flows/My_Flow.json"
     )]

@@ -384,7 +384,16 @@ fn in_words(kind: &ParseErrorKind, text: &str, start: usize, end: usize) -> (Str
         ParseErrorKind::TrailingCommasNotAllowed => {
             ("a comma with nothing after it".to_owned(), Some("remove the comma before the closing bracket"))
         }
-        ParseErrorKind::ExpectedComma => ("a comma is missing before this".to_owned(), None),
+        ParseErrorKind::ExpectedComma => {
+            let next = text.get(start..).unwrap_or_default().trim_start();
+            let token = match next.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+                Some((text, _)) => format!("\"{text}\""),
+                None => {
+                    next.split(|c: char| c.is_whitespace() || ",:]}".contains(c)).next().unwrap_or_default().to_owned()
+                }
+            };
+            (format!("a comma is missing before {}", crate::names::shown(&token, 40)), None)
+        }
         ParseErrorKind::MultipleRootJsonValues => (
             "extra text after the end of the JSON value".to_owned(),
             Some("a file holds one JSON object; put the second flow into a file of its own or into `flows`"),

@@ -34,7 +34,7 @@ pub(in crate::cli) struct ValidateArgs {
     /// Print what --fix would change, and write nothing; exit 1 if there is anything
     #[arg(long, conflicts_with_all = ["json", "format", "baseline"])]
     pub(in crate::cli) diff: bool,
-    /// Write today's findings to flowy-baseline.json, or leave unsaid those that stand there
+    /// Write today's findings to flowy-baseline.json, or report only those that are not in it
     #[arg(long, value_name = "WHAT", value_enum)]
     pub(in crate::cli) baseline: Option<BaselineChoice>,
 }

@@ -39,7 +39,7 @@ fn told(conversion: &Conversion, world: &World<'_>) -> u8 {
     if world.everywhere.json {
         world.printer.json(&wire::conversion(conversion));
     } else {
-        world.printer.out(&human::conversion(conversion, world.printer.quiet()));
+        world.printer.out(&human::conversion(conversion, world.printer.quiet(), world.printer.out_look()));
     }
     0
 }

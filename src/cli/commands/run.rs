@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
     App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, ModelChoice, OnEnd, OnFailure, OnPiece,
-    Outcome, ResumeRequest, Resumed, Servers, Story, StreamPiece, is_example, read_values,
+    Outcome, ResumeRequest, Resumed, Servers, Story, StreamPiece, is_example, is_here, read_values,
 };
 use crate::cli::args::RunArgs;
 use crate::cli::printer::Streamed;
@@ -331,6 +331,12 @@ pub(super) fn tell_why(
         Some(plan) => {
             let source = world.everywhere.settings.0.value("--source");
             world.printer.missing(|look| human::missing(error, plan, (command, variables, source), look));
+        }
+        None if error.code == Code::FlowNotFound && is_here(flow, app.settings(), world.environment) => {
+            let source = crate::names::shown(&app.describe(), 200);
+            let next =
+                format!("this looked in {source}; the catalog in the current folder has that flow: add --source .");
+            world.printer.error(&Error::clone(error).next(next));
         }
         None if error.code == Code::FlowNotFound && is_example(flow) => {
             let next = format!("{} is a built-in example: add --source examples", crate::names::quoted(flow));

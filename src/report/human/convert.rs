@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::{Look, hanging};
 use crate::app::Conversion;
 use crate::names::{counted, quoted, shown};
 
 /// One line for each file, what it lacks below it, and what is left to do.
-pub fn conversion(conversion: &Conversion, quiet: bool) -> String {
+pub fn conversion(conversion: &Conversion, quiet: bool, look: Look) -> String {
     let mut text = String::new();
     for part in &conversion.parts {
         let to =
@@ -19,7 +20,7 @@ pub fn conversion(conversion: &Conversion, quiet: bool) -> String {
             let _ = writeln!(text, "  renamed: {} can't be the name of a file, or is taken", quoted(name));
         }
         for lost in &part.lost {
-            let _ = writeln!(text, "  has no place for: {}", shown(lost, 300));
+            text.push_str(&hanging("  left out:", &format!(" {}", shown(lost, 300)), 4, look));
         }
     }
     if quiet {

@@ -1,12 +1,15 @@
 //! Findings as code frames: the lines of the file with the place underlined.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, faint, fitted, folded};
+use super::{
+    BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, age, count, error as told, faint, fitted, folded, grouped, hanging,
+};
 use crate::app::{BaselineNote, CheckedFile, Checkup};
 use crate::document::{Position, Span};
 use crate::names::{invisible, quoted, shown};
@@ -21,6 +24,8 @@ const LONGEST_LINE: usize = 2_000;
 const BEFORE_NOTE: usize = 14;
 /// The most findings of one file that are framed.
 const MOST_FRAMES: usize = 50;
+/// From so many findings on they are counted by rule.
+const MANY: usize = 20;
 
 /// Every finding in its frame, and a line that sums up.
 pub fn checkup(checkup: &Checkup, look: Look) -> String {
@@ -147,6 +152,7 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         let with = checkup.files.iter().filter(|file| !file.findings.is_empty() || file.unreadable.is_some()).count();
         let _ = writeln!(text, "{} in {with} of {}{place}{suppressed}", said.join(", "), count(files, "file", "files"));
         if checkup.files.iter().any(|file| !file.findings.is_empty()) {
+            text.push_str(&by_rule(checkup, look));
             text.push_str("`flowy explain RULE` explains a rule\n");
         }
         let whole = |finding: &Finding| finding.severity == Severity::Error && finding.reach == Reach::Flow;
@@ -156,6 +162,21 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         text.push_str(&mendable(checkup));
     }
     text
+}
+
+/// How many findings there are of each rule, most first, where there are too many to count them by eye.
+fn by_rule(checkup: &Checkup, look: Look) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in checkup.files.iter().flat_map(|file| &file.findings) {
+        *counts.entry(finding.rule).or_default() += 1;
+    }
+    if counts.values().sum::<usize>() < MANY || counts.len() < 2 {
+        return String::new();
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let rules: Vec<String> = counts.into_iter().map(|(rule, number)| format!("{} {rule}", grouped(number))).collect();
+    hanging("", &rules.join(", "), 2, look)
 }
 
 /// How many findings can be mended, where any can and the files are here.

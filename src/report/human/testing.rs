@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use super::findings::frame;
-use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, fitted, for_commands, safe_block};
+use super::{
+    BAD, FAINT, GOOD, HEADING, Look, count, error as told, fitted, for_commands, prose, safe_block, table, whole,
+};
 use crate::app::{BrokenTests, CheckedFile, Mismatch, TestEnd, TestReport, TestResult, Verdict};
 use crate::names::{few, shown};
 
@@ -18,7 +20,7 @@ const LONGEST: usize = 200;
 
 /// A line for each test, below it what is not as expected, and a line that sums up. Quiet, only what failed.
 pub fn test_report(report: &TestReport, quiet: bool, look: Look) -> String {
-    let mut text = String::new();
+    let (mut text, mut listed) = (String::new(), Vec::new());
     for broken in &report.broken {
         text.push_str(&unusable(broken, look));
     }
@@ -26,7 +28,7 @@ pub fn test_report(report: &TestReport, quiet: bool, look: Look) -> String {
         let place = format!("{}:{}", shown(&test.file, 300), test.line);
         let (word, style) = match &test.end {
             TestEnd::Listed => {
-                let _ = writeln!(text, "{}  {}", shown(&test.name, LONGEST), look.paint(FAINT, &place));
+                listed.push(vec![shown(&test.name, LONGEST), place]);
                 continue;
             }
             TestEnd::Passed => ("ok", GOOD),
@@ -43,6 +45,7 @@ pub fn test_report(report: &TestReport, quiet: bool, look: Look) -> String {
             text.push('\n');
         }
     }
+    text.push_str(&table(&[prose(""), whole("")], &listed, 0, look));
     if quiet {
         return text;
     }
@@ -93,7 +96,7 @@ fn unusable(broken: &BrokenTests, look: Look) -> String {
 
 /// What is not as expected, each below its name.
 pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
-    let mut text = String::new();
+    let (mut text, mut above) = (String::new(), Vec::new());
     for mismatch in mismatches {
         let what = look.paint(HEADING, &shown(&mismatch.what, LONGEST));
         match &mismatch.verdict {
@@ -101,13 +104,18 @@ pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
                 let message = for_commands(&safe_block(message));
                 let mut lines = message.lines();
                 let _ = writeln!(text, "  {what}: {}", lines.next().unwrap_or_default());
-                let rest: Vec<&str> = lines.collect();
+                let rest: Vec<String> = lines.map(str::to_owned).collect();
+                if rest == above && !rest.is_empty() {
+                    text.push_str("    (of the same text)\n");
+                    continue;
+                }
                 for line in rest.iter().take(MOST_LINES) {
                     let _ = writeln!(text, "    | {line}");
                 }
                 if rest.len() > MOST_LINES {
                     let _ = writeln!(text, "    … {} more", count(rest.len() - MOST_LINES, "line", "lines"));
                 }
+                above = rest;
             }
             Verdict::Others { expected, actual } => {
                 for (names, others, fact) in

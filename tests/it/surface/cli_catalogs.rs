@@ -25,6 +25,36 @@ fn a_check_says_where_the_settings_name_another_source_than_the_catalog_here() {
         assert_eq!(same.run(["validate"]).err, "");
     }
     assert_eq!(catalog().variable("GITHUB_REPO_URL", "acme/flows").run(["validate", "flows"]).err, "");
+    // The other way round: what is executed comes from the settings, and the flow lies here.
+    let elsewhere = || {
+        catalog()
+            .file("other/flows/Else.json", FINE.replace("\"Fine\"", "\"Else\""))
+            .variable("GITHUB_REPO_URL", "./other")
+    };
+    let said = elsewhere().run(["run", "Fine", "--var", "who=you"]);
+    assert!(
+        said.code != 0 && said.err.contains("the catalog in the current folder has that flow: add --source ."),
+        "{said:?}"
+    );
+    assert_eq!(elsewhere().run(["run", "Fine", "--var", "who=you", "--source", "."]).out, "Hello you");
+    assert!(!elsewhere().run(["run", "../Fine"]).err.contains("add --source ."));
+}
+
+#[test]
+fn many_findings_are_counted_by_rule() {
+    let flow = |number: usize, version: &str| {
+        FINE.replace("\"Fine\"", &format!("\"Fine{number}\"")).replace("1.0.0", version).replace("\"who\"", "\"whom\"")
+    };
+    let with = |versions: usize| {
+        (0..12).fold(Sandbox::new(), |sandbox, number| {
+            let version = if number < versions { "one" } else { "1.0.0" };
+            sandbox.file(&format!("flows/Fine{number}.json"), flow(number, version))
+        })
+    };
+    let said = with(12).run(["validate"]).out;
+    let line = said.lines().find(|line| line.contains("12 bad-version")).unwrap_or_else(|| panic!("{said}"));
+    assert!(line.contains(", "), "{line}");
+    assert!(!with(1).run(["validate", "flows/Fine0.json"]).out.contains("1 bad-version"));
 }
 
 #[test]

@@ -152,3 +152,24 @@ fn a_picture_without_an_order_has_no_waves() {
     let picture = catalog.run(["graph", "Ring", "--format", "svg"]).out;
     assert!(picture.contains("be executed") && !picture.contains(">wave "), "{picture}");
 }
+
+#[test]
+fn a_missing_comma_is_told_with_what_stands_behind_it() {
+    for (text, told) in [
+        (r#"{"nodes": [] "edges": []}"#, "a comma is missing before \"edges\""),
+        (r#"{"nodes": [1 23]}"#, "a comma is missing before 23"),
+    ] {
+        let said = Sandbox::new().file("flows/Bad.json", text).run(["list"]);
+        assert!(said.err.contains(told), "{said:?}");
+    }
+}
+
+#[test]
+fn tests_are_listed_with_their_places_in_one_column() {
+    let flow = r#"{"metadata":{"name":"A","version":"1.0.0"},"nodes":[{"id":"a","type":"template","data":{"template":"A"}}],"edges":[]}"#;
+    let tests = r#"[{"name": "one", "flow": "A", "expect": {"status": "success"}},
+        {"name": "another one", "flow": "A", "expect": {"status": "success"}}]"#;
+    let said = Sandbox::new().file("flows/A.json", flow).file("tests/A.flowtest.json", tests).run(["test", "--list"]);
+    let places: Vec<Option<usize>> = said.out.lines().take(2).map(|line| line.find("tests/A.flowtest.json:")).collect();
+    assert!(places[0].is_some() && places[0] == places[1], "{said:?}");
+}

@@ -152,6 +152,9 @@ fn update_is_proposed_only_where_it_mends_something() {
         assert!(said.contains("1 failed") && said.contains("--update") == told.is_some(), "{said}");
         assert!(told.is_none_or(|told| said.contains(told)), "{said}");
     }
+    let twice = one(&json!({"finalResult": {"contains": ["old", "older"]}}));
+    let said = trip(&twice).run(["test"]).out;
+    assert_eq!((said.matches("| Pack.").count(), said.matches("(of the same text)").count()), (1, 1), "{said}");
     let mixed =
         format!("[{},{}]", one(&json!({"finalResult": "old"})), one(&json!({"finalResult": {"contains": "old"}})));
     let said = trip(&mixed).run(["test"]).out;
