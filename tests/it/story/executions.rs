@@ -64,6 +64,20 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> crate::support::program::Said {
 }
 
 #[test]
+fn a_program_answers_and_its_last_answer_is_printed_once() {
+    let sandbox = Sandbox::new().file("flows/Two.json", FLOW);
+    let said = sandbox.run(["guide", "Two", "--var", "x=1", "--with", "cat"]);
+    assert_eq!((said.code, said.out.trim_end()), (0, "B A 1"), "{said:?}");
+    // Each step's text and each answer but the last, which is the result.
+    let lines = |text: &str| said.err.lines().filter(|line| line.trim() == text).count();
+    assert_eq!((lines("A 1"), lines("B A 1")), (2, 1), "{}", said.err);
+    assert!(said.err.contains("to go on there: flowy guide --resume Two_"), "{}", said.err);
+    let id = sandbox.run(["executions", "list", "--json"]).json()["executions"][0]["executionId"].clone();
+    let page = sandbox.run(["executions", "show", id.as_str().unwrap(), "--html"]).out;
+    assert!(page.contains("<h3>The execution ended: completed</h3>"), "{page}");
+}
+
+#[test]
 fn calls_that_were_made_again_are_counted_with_the_step() {
     let flow = json!({"metadata": {"name": "Call", "version": "1.0.0"}, "edges": [], "nodes": [
         {"id": "a", "type": "tool", "data": {"label": "First", "call": "gone:read", "retry": {"times": 1, "backoffMs": 1}}}]});

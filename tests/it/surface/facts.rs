@@ -173,3 +173,28 @@ fn tests_are_listed_with_their_places_in_one_column() {
     let places: Vec<Option<usize>> = said.out.lines().take(2).map(|line| line.find("tests/A.flowtest.json:")).collect();
     assert!(places[0].is_some() && places[0] == places[1], "{said:?}");
 }
+
+#[test]
+fn help_is_a_command_too_and_a_picture_says_how_to_read_it() {
+    let help = Sandbox::new().run(["help", "run"]);
+    assert!(help.code == 0 && help.out.contains("flowy run Marketing_Strategy"), "{help:?}");
+    let page = Sandbox::new().run(["graph", "Launch_Brief", "--source", "examples", "--format", "html"]).out;
+    assert!(page.contains("Steps of one wave may run at the same time."), "{page}");
+}
+
+#[test]
+fn a_fix_that_changes_nothing_says_so_and_a_difference_says_how_much_it_would_change() {
+    let flow = |version: &str, data: &str| {
+        format!(
+            r#"{{"metadata":{{"name":"A","version":"{version}"}},"nodes":[{{"id":"a","type":"template","data":{data}}}],"edges":[]}}"#
+        )
+    };
+    let mendable =
+        Sandbox::new().file("flows/A.json", flow("1.0", r#"{"template":"A"}"#)).run(["validate", "--fix", "--diff"]);
+    assert!(mendable.err.contains("1 file would be fixed"), "{mendable:?}");
+    let broken = Sandbox::new().file("flows/A.json", flow("1.0.0", r#"{"selectedTemplateId":"None"}"#));
+    for arguments in [&["validate", "--fix"][..], &["validate", "--fix", "--diff"]] {
+        let said = broken.run(arguments);
+        assert!(said.err.contains("nothing can be fixed by itself"), "{said:?}");
+    }
+}
