@@ -41,8 +41,8 @@ pub(super) fn key(drawing: &Drawing) -> Vec<(Sign, &'static str)> {
             EdgeLook::Plain => "edge",
             EdgeLook::Order => "order only",
             EdgeLook::Value => "a value goes along",
-            EdgeLook::Mapping => "mapped by the edge",
-            EdgeLook::Handle => "by the edge's targetHandle",
+            EdgeLook::Mapping => "mapped",
+            EdgeLook::Handle => "mapped by targetHandle",
         };
         key.push((Sign::Edge(look), words));
     }

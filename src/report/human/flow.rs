@@ -282,7 +282,7 @@ fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, bes
                 let within = format!("{within}{}/", step.id);
                 for (number, below) in inner.steps().iter().enumerate() {
                     for line in self::step((number, below, &within), &origins, beside, look).lines() {
-                        let _ = writeln!(text, "     {line}");
+                        let _ = writeln!(text, "{}", format!("     {line}").trim_end());
                     }
                 }
             }
@@ -295,7 +295,7 @@ fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, bes
                 Some(file) => {
                     let _ = writeln!(text, "     template {}, {}", one(&rendering.template_name), one(file));
                 }
-                None => text.push_str("     a text of its own\n"),
+                None => text.push_str("     its own text\n"),
             }
             if let Some(persona) = &rendering.persona {
                 let _ = writeln!(text, "     persona {}", one(persona));

@@ -19,8 +19,8 @@ pub fn client_setup(setup: &ClientSetup, look: Look) -> String {
         }
         Change::Unchanged => format!("{} {file} has the entry already.\n", look.paint(GOOD, "Unchanged:")),
     };
-    for (number, step) in setup.next.iter().enumerate() {
-        let _ = writeln!(text, "{}. {step}", number + 1);
+    for step in &setup.next {
+        let _ = writeln!(text, "- {step}");
     }
     text
 }

@@ -302,8 +302,8 @@ impl<'p> Origins<'p> {
             Source::Step { step, path, by, .. } => {
                 let path = if path.is_empty() { String::new() } else { format!(" at {}", path.join(".")) };
                 let how = match by {
-                    Some(crate::validate::MappedBy::Mapping) => " (mapped by the edge)",
-                    Some(crate::validate::MappedBy::Handle) => " (by the edge's targetHandle)",
+                    Some(crate::validate::MappedBy::Mapping) => " (mapped)",
+                    Some(crate::validate::MappedBy::Handle) => " (mapped by targetHandle)",
                     None => "",
                 };
                 format!("output of {}{path}{how}", id(*step))
