@@ -44,6 +44,7 @@ use crate::execute::{NoTools, Tools};
 use crate::generate::Models;
 use crate::guide::Guide;
 use crate::names::{RefName, quoted};
+use crate::next_step::Word;
 use crate::provider::Providers;
 use crate::source::slug::parse;
 use crate::source::{Ask, Pace, Source, SourceSpec, View};
@@ -267,8 +268,8 @@ impl App {
 
     async fn view(&self, git_ref: Option<&str>, refresh: bool) -> Result<View, Error> {
         let git_ref = git_ref.map(RefName::new).transpose().map_err(|error| {
-            Error::invalid(error.to_string())
-                .next("name a branch, a tag or a commit, or leave `ref` out for the source's own")
+            let leave = "name a branch, a tag or a commit, or leave " + Word::Argument("ref", "--ref");
+            Error::invalid(error.to_string()).next(leave + " out for the source's own")
         })?;
         let own = git_ref.is_none();
         let view = self.source.snapshot(&Ask { git_ref, refresh }).await.map_err(|error| {

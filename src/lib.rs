@@ -19,6 +19,7 @@
 
 mod code;
 mod names;
+mod next_step;
 
 mod document;
 mod model;
@@ -76,5 +77,5 @@ pub mod internals {
     macro_rules! open {
         ($($room:ident)*) => { $(pub mod $room { pub use crate::$room::*; })* };
     }
-    open!(code names document model graph render validate plan run discover tokens clock config files cache web rpc source store execute generate guide provider guard upstream catalog app report lsp mcp cli);
+    open!(code names next_step document model graph render validate plan run discover tokens clock config files cache web rpc source store execute generate guide provider guard upstream catalog app report lsp mcp cli);
 }

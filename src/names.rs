@@ -339,6 +339,13 @@ pub fn printable(message: String) -> String {
     if message.chars().any(unprintable) { shown(&message, usize::MAX) } else { message }
 }
 
+/// A word as a POSIX shell reads it back.
+pub fn shell_word(text: &str) -> String {
+    let text = shown(text, 300);
+    let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 /// A text's beginning of so many characters, with dots behind it where it is longer.
 pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {

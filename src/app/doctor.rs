@@ -73,7 +73,8 @@ impl Check {
 
     /// What an error says, and what helps against it.
     fn failed(about: &'static str, error: &Error) -> Self {
-        Self { fix: error.next_step.clone(), ..Self::of(about, Standing::Wrong, error.message.clone()) }
+        let fix = error.next_step.as_ref().map(|step| step.for_commands().to_owned());
+        Self { fix, ..Self::of(about, Standing::Wrong, error.message.clone()) }
     }
 }
 

@@ -8,12 +8,14 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::carry::Undertaking;
+use crate::app::failure::by_listed_name;
 use crate::app::memory::{CallNews, Outcome, StepDone};
 use crate::app::{App, Code, Error, Origin};
 use crate::execute::{self, Carried, Executed, Options, ToolProgress, Workers};
 use crate::generate::{ModelChoice, ModelWorker, Models, OnPiece, Priced};
 use crate::model::{ValueType, is_among, text_or_json};
 use crate::names::{ItemName, MOST_NAMED, did_you_mean, few, quoted, words};
+use crate::next_step::{NextStep, Word};
 use crate::plan::{Input, Plan, Work};
 use crate::run::{Given, Limits, OnFailure, Refusal, Run};
 use crate::validate::Finding;
@@ -128,9 +130,8 @@ impl App {
     /// # Errors
     /// When nothing ran: the flow isn't there, can't be executed, or values are missing.
     pub async fn execute(&self, request: ExecuteRequest, caller: &Caller) -> Result<Outcome, Error> {
-        ItemName::new(&request.flow).map_err(|error| {
-            Error::invalid(error.to_string()).next("ask for a flow by the name that flows_list shows")
-        })?;
+        ItemName::new(&request.flow)
+            .map_err(|error| Error::invalid(error.to_string()).next(by_listed_name("ask for a flow")))?;
         let id = self.execution_id(&request.flow);
         let flow = request.flow.clone();
         let begun = self.clock.now();
@@ -343,10 +344,10 @@ pub(super) enum Place {
 }
 
 impl Place {
-    fn words(self) -> &'static str {
+    fn words(self) -> Word<'static> {
         match self {
-            Self::Variables => "in initialVariables",
-            Self::Prompt => "as arguments of the prompt",
+            Self::Variables => Word::Either("in initialVariables", "with --var"),
+            Self::Prompt => Word::Either("as arguments of the prompt", "as arguments of the prompt"),
         }
     }
 
@@ -365,19 +366,22 @@ pub(super) fn refused_as(flow: Option<&str>, refusal: &Refusal, place: Place) ->
     error
 }
 
+/// Where a variable set is chosen.
+const SET: Word<'_> = Word::Argument("_variableSet", "--set");
+
 fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
     let names = |names: &[String]| Value::Array(names.iter().cloned().map(Value::String).collect());
     match refusal {
         Refusal::UnknownSet { known, .. } => {
             let next = if known.is_empty() {
-                "this flow has no variable sets; leave `_variableSet` out".to_owned()
+                "this flow has no variable sets; leave " + SET + " out"
             } else {
-                format!("choose one of: {}", few(known))
+                format!("choose one of: {}", few(known)).into()
             };
             Error::invalid(refusal.to_string()).next(next).detail("variableSets", names(known))
         }
         Refusal::SetNotText => Error::invalid(refusal.to_string())
-            .next("give `_variableSet` the name of one of the flow's sets, as flows_show lists them"),
+            .next("give " + SET + " the name of one of the flow's sets, as " + Word::Show + " lists them"),
         Refusal::GivenTwice(name) => Error::invalid(refusal.to_string())
             .next(format!("give {} once", quoted(name)))
             .detail("argument", json!(name)),
@@ -385,8 +389,9 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
             let all = unfit.iter().map(|unfit| Value::String(unfit.name.clone())).collect();
             let samples: Map<String, Value> =
                 unfit.iter().map(|unfit| (unfit.name.clone(), place.shown(&unfit.sample))).collect();
-            let next =
-                format!("flows_show lists the types and the choices; what fits looks like {}", Value::Object(samples));
+            let next = Word::Show
+                + " lists the types and the choices; what fits looks like "
+                + Value::Object(samples).to_string();
             Error::invalid(format!("values that don't fit: {refusal}")).next(next).detail("misfits", all)
         }
         Refusal::Missing { provided, required, missing, misspelt, wanted } => {
@@ -401,17 +406,19 @@ fn told(flow: Option<&str>, refusal: &Refusal, place: Place) -> Error {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            let mut next = format!("ask your user, then give {}{more} {}", Value::Object(example), place.words());
+            let (mut before, mut behind) = (String::new(), String::new());
             if !wanted.slips.is_empty() {
                 let slips = wanted.told_slips();
-                next = format!("tell your user that the flow has a slip: {slips}. Its author fixes it; else {next}");
+                before = format!("tell your user that the flow has a slip: {slips}. Its author fixes it; else ");
             }
             if !wanted.sets.is_empty() {
-                next = format!("{next}, or choose a variable set: {}", wanted.told_sets());
+                behind = format!(", or choose a variable set: {}", wanted.told_sets());
             }
-            for (given, meant) in misspelt.iter().take(MOST_NAMED) {
-                next = format!("{next}; you gave {}: did you mean {meant}?", quoted(given));
-            }
+            let meant =
+                |(given, meant): &(String, String)| format!("; you gave {}: did you mean {meant}?", quoted(given));
+            behind.extend(misspelt.iter().take(MOST_NAMED).map(meant));
+            let give = format!("{before}ask your user, then give {}{more} ", Value::Object(example));
+            let next = NextStep::from(give) + place.words() + behind;
             let error = Error::new(
                 Code::MissingVariables,
                 format!("{} required {values} {are} missing: {listed}", missing.len()),

@@ -15,6 +15,7 @@ use crate::code::Code;
 use crate::discover::{DamagedIndex, DiscoverError};
 use crate::model::Unusable;
 use crate::names::{did_you_mean, quoted};
+use crate::next_step::{NextStep, Word};
 use crate::run::Refusal;
 use crate::validate::{Finding, Reach, TELL_FLOWS_APART, TELL_TEMPLATES_APART};
 
@@ -36,7 +37,7 @@ pub struct Error {
     /// The fact.
     pub message: String,
     /// The call or change that helps.
-    pub next_step: Option<String>,
+    pub next_step: Option<NextStep>,
     /// Whether GitHub, or the way to it, is the trouble.
     pub of_github: bool,
     /// More facts for programs, in the order in which they are written.
@@ -73,9 +74,15 @@ impl Error {
 
     /// The call or change that helps.
     #[must_use]
-    pub fn next(mut self, step: impl Into<String>) -> Self {
+    pub fn next(mut self, step: impl Into<NextStep>) -> Self {
         self.next_step = Some(step.into());
         self
+    }
+
+    /// A cursor that does not go on with what is listed.
+    pub(crate) fn of_cursor(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidCursor, message)
+            .next("leave " + Word::Argument("cursor", "--cursor") + " out to begin anew")
     }
 
     /// A fact for programs.
@@ -110,8 +117,10 @@ impl Error {
     pub fn not_found(code: Code, what: &str, name: &str, nearest: &[String]) -> Self {
         let error = Self::new(code, format!("there is no {what} {}", quoted(name)));
         match did_you_mean(nearest) {
-            Some(asked) => error.next(format!("{asked} flows_list shows all names")).detail("nearest", json!(nearest)),
-            None => error.next("call flows_list to see the names"),
+            Some(asked) => error
+                .next(NextStep::from(asked) + " " + Word::List + " shows all names")
+                .detail("nearest", json!(nearest)),
+            None => error.next(Word::Either("call flows_list to see", "`flowy list` shows") + " the names"),
         }
     }
 
@@ -137,6 +146,11 @@ impl Error {
     }
 }
 
+/// That a flow is asked for by its name, in these words.
+pub(super) fn by_listed_name(asked: &str) -> NextStep {
+    NextStep::from(asked) + " by the name that " + Word::List + " shows"
+}
+
 impl From<DamagedIndex> for Error {
     fn from(damaged: DamagedIndex) -> Self {
         Self::new(Code::InternalError, damaged.to_string()).next("ask again: the index is made anew then")
@@ -147,16 +161,18 @@ impl From<DiscoverError> for Error {
     fn from(error: DiscoverError) -> Self {
         match &error {
             DiscoverError::Damaged(damaged) => (*damaged).into(),
-            DiscoverError::InvalidCursor { .. } => {
-                Self::new(Code::InvalidCursor, error.to_string()).next("leave `cursor` out to begin anew")
-            }
+            DiscoverError::InvalidCursor { .. } => Self::of_cursor(error.to_string()),
             DiscoverError::InvalidLimit { .. }
             | DiscoverError::InvalidBudget { .. }
             | DiscoverError::InvalidLatency { .. } => {
                 Self::invalid(error.to_string()).next("give a number in that range, or leave it out")
             }
             DiscoverError::InvalidNames { .. } => Self::invalid(error.to_string())
-                .next("name the flows in `names`; mode summaries shows more of them at once")
+                .next(
+                    "name the flows "
+                        + Word::Either("in `names`", "with --name")
+                        + "; mode summaries shows more of them at once",
+                )
                 .detail("argument", json!("names")),
             DiscoverError::InvalidQuery { .. } => {
                 Self::invalid(error.to_string()).next("say in a sentence what the flow is to do")
@@ -171,18 +187,17 @@ impl From<CatalogError> for Error {
         // Only in its arm: an internal error gets its id, and its line in the log, where it is made.
         let made = || Self::new(code, message);
         match error {
-            CatalogError::ForbiddenName { kind: ItemKind::Flow, .. } => {
-                made().next("ask for a flow by the name that flows_list shows")
-            }
+            CatalogError::ForbiddenName { kind: ItemKind::Flow, .. } => made().next(by_listed_name("ask for a flow")),
             CatalogError::ForbiddenName { kind: ItemKind::Template, .. } => {
                 made().next("ask for a template by the name that is listed")
             }
             CatalogError::NotFound { kind, name, nearest, misplaced } => {
                 Self::not_found(code, &kind.to_string(), &name, &nearest).or_misplaced(misplaced)
             }
-            CatalogError::IsTemplate { .. } => {
-                made().next("call flows_show with that name: it shows the text, and in usedBy the flows to execute")
-            }
+            CatalogError::IsTemplate { .. } => made().next(Word::Either(
+                "call flows_show with that name: it shows the text, and in usedBy the flows to execute",
+                "`flowy show` with that name shows the text, and which flows use it",
+            )),
             CatalogError::AmbiguousFlow { candidates, .. } => {
                 let way = |one: &Candidate| Some(format!("{} ({})", quoted(one.other_name.as_deref()?), one.file));
                 let ways: Vec<String> = candidates.iter().filter_map(way).collect();
@@ -200,7 +215,8 @@ impl From<CatalogError> for Error {
                 .detail("candidates", json!(files.named))
                 .fixed(&files.named, TELL_TEMPLATES_APART),
             CatalogError::Unusable(unusable) => made().about_file(&unusable),
-            CatalogError::Gone { .. } => made().next("call flows_list with refresh true, and ask again"),
+            CatalogError::Gone { .. } => made()
+                .next(Word::Either("call flows_list with refresh true, and ask again", "ask again with --refresh")),
             CatalogError::Refused { findings, .. } => {
                 let ring = findings.iter().find(|finding| finding.reach == Reach::Flow && !finding.ring.is_empty());
                 let closed = ring.map(|ring| ring.ring.iter().chain(ring.ring.first()).cloned().collect::<Vec<_>>());
@@ -233,7 +249,11 @@ impl Error {
         let hint = unusable.hints.join("; ");
         let mut made = self.detail("file", json!(unusable.file));
         if !hint.is_empty() {
-            made = made.detail("hint", json!(hint)).next(hint);
+            made = made.detail("hint", json!(hint)).next(if is_passing(unusable.code) {
+                NextStep::either(hint, "try again in a minute: --refresh fetches it anew")
+            } else {
+                hint.into()
+            });
         }
         if let Some(at) = unusable.at {
             made = made.detail("line", json!(at.line)).detail("column", json!(at.column));

@@ -6,11 +6,13 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::app::execute::{call_news, refused};
+use crate::app::failure::by_listed_name;
 use crate::app::{App, Code, Error, OnStep, Origin, StepDone, StepEnd};
 use crate::catalog::code_of;
 use crate::guide::{Asker, Closure, Guide, GuideError, News, OnNews, Order, Question, Story, Turn};
-use crate::model::Contract;
+use crate::model::{Breach, Contract};
 use crate::names::{ItemName, quoted};
+use crate::next_step::{NextStep, Word};
 use crate::run::{ExecutionId, Given, GuidedState, Run, Warning};
 use crate::source::remove_kept;
 use crate::store::{Filter, ModelBook, StoreError, Summary, Tally, day_of};
@@ -103,17 +105,17 @@ const CONTRACT_CHARACTERS: usize = 4_000;
 const BATCH: usize = 1_000;
 
 /// What helps against a flow's errors.
-fn mending(errors: &[Finding]) -> &'static str {
+fn mending(errors: &[Finding]) -> NextStep {
     let of_servers = errors.iter().filter(|finding| finding.concerns_servers()).count();
-    if of_servers == 0 {
-        "fix the file (`flowy validate` shows every place); flows_execute runs what can be run"
+    let fix = if of_servers == 0 {
+        "fix the file (`flowy validate` shows every place); "
     } else if of_servers == errors.len() {
-        "fix the call, or let the operator change the servers file (`flowy validate --servers FILE` shows every place); \
-         flows_execute runs what can be run"
+        "fix the call, or let the operator change the servers file (`flowy validate --servers FILE` shows every place); "
     } else {
         "fix the file, and for calls of tools the file or the operator's servers file (`flowy validate --servers FILE` \
-         shows every place); flows_execute runs what can be run"
-    }
+         shows every place); "
+    };
+    fix + Word::Execute + " runs what can be run"
 }
 
 impl App {
@@ -123,9 +125,8 @@ impl App {
     /// # Errors
     /// When the flow isn't there or has errors, values are missing, or the execution can't be kept.
     pub async fn begin(&self, request: &BeginRequest, told: Option<&OnStep>) -> Result<Begun, Error> {
-        ItemName::new(&request.flow).map_err(|error| {
-            Error::invalid(error.to_string()).next("ask for a flow by the name that flows_list shows")
-        })?;
+        ItemName::new(&request.flow)
+            .map_err(|error| Error::invalid(error.to_string()).next(by_listed_name("ask for a flow")))?;
         if request.task.as_ref().is_some_and(|task| task.len() > LONGEST_TASK) {
             return Err(Error::new(Code::LimitExceeded, format!("`task` is longer than {LONGEST_TASK} bytes"))
                 .next("say in a few sentences what is to be done"));
@@ -216,9 +217,13 @@ impl App {
     pub async fn cancel(&self, execution: &str, reason: Option<&str>) -> Result<Turn, Error> {
         let execution = &self.execution_named(execution).await?;
         if self.memory.get(execution).is_some() {
-            return Err(Error::invalid(format!("execution {} is a direct one: it ends by itself", quoted(execution)),
-            )
-            .next("flows_cancel is for executions that are stored: those of flows_begin, and those with steps that call tools"));
+            return Err(Error::invalid(format!("execution {} is a direct one: it ends by itself", quoted(execution)))
+                .next(
+                    Word::Either(
+                        "flows_cancel is for executions that are stored: those of flows_begin",
+                        "only stored executions can be cancelled: guided ones",
+                    ) + ", and those with steps that call tools",
+                ));
         }
         let id = ExecutionId::named(execution);
         self.guide.cancel(&id, reason).await.map_err(|error| self.told(execution, &error))
@@ -352,26 +357,17 @@ impl App {
 
     /// What went wrong, for whoever asked. `about` is the flow (when it begins) or the execution.
     pub(super) fn told(&self, about: &str, error: &GuideError) -> Error {
-        let status = || {
-            format!(
-                "call flows_status with executionId {about}: it shows how it stands, and the open step with its stepToken"
-            )
-        };
-        let ended = || {
-            format!(
-                "nothing of it is open: flows_status with executionId {about} shows its result; flows_begin begins anew"
-            )
-        };
+        let (status, ended) = (|| standing(about), || over(about));
         let made = |code: Code| Error::new(code, error.to_string());
         match error {
             GuideError::Refused(refusal) => refused(about, refusal),
             GuideError::Store(store) => unkept(store),
             GuideError::NotFound { .. } if self.memory.get(about).is_some() => Error::invalid(format!("execution {} is a direct one: the server did its steps", quoted(about)),
             )
-            .next("flows_status shows it; flows_begin begins one whose steps you do"),
+            .next(Word::Either("flows_status shows it; ", "") + Word::Begin + " begins one whose steps you do"),
             GuideError::NotFound { .. } => not_found(about),
             GuideError::Torn { .. } => {
-                made(Code::StoreError).next("the stored log is damaged: begin anew with flows_begin, and report this")
+                made(Code::StoreError).next(begin_anew("the stored log is damaged"))
             }
             GuideError::Crowded => made(Code::StoreError).next("call again"),
             GuideError::UnknownTicket { state } if state.ended() => made(Code::InvalidStepToken).next(ended()),
@@ -379,41 +375,37 @@ impl App {
                 made(Code::InvalidStepToken).next(status())
             }
             GuideError::AlreadyCompleted { step, state } => made(Code::StepAlreadyCompleted)
-                .next(format!("what was handed in first counts; {}", if state.ended() { ended() } else { status() }))
+                .next(
+                    NextStep::from("what was handed in first counts; ")
+                        + if state.ended() { ended() } else { status() },
+                )
                 .detail("nodeId", json!(step)),
             GuideError::AwaitingHuman { id, questions } => made(Code::AwaitingHuman)
-                .next(format!(
-                    "ask your user these questions and bring the answers with flows_resume, executionId {about} and \
-                     escalationId {id}"
+                .next(NextStep::either(
+                    format!(
+                        "ask your user these questions and bring the answers with flows_resume, executionId {about} and \
+                         escalationId {id}"
+                    ),
+                    format!("`flowy guide --resume {about}` takes the answers to these questions"),
                 ))
                 .detail("escalationId", json!(id.as_str()))
                 .detail("questions", json!(questions)),
             GuideError::Cancelled => made(Code::Cancelled)
-                .next("begin anew, with flows_begin or flows_execute, if it should be done after all"),
-            GuideError::BeingDone { .. } => made(Code::InvalidRequest).next(format!(
-                "one process at a time does the steps: flows_status with executionId {about} shows how it goes; if it is \
-                 interrupted, call flows_resume again"
-            )),
+                .next("begin anew, with " + Word::Begin + " or " + Word::Execute + ", if it should be done after all"),
+            GuideError::BeingDone { .. } => made(Code::InvalidRequest).next(
+                "one process at a time does the steps: "
+                    + Word::Status(about)
+                    + " shows how it goes; if it is interrupted, "
+                    + Word::Either("call flows_resume again", "run it again with --resume"),
+            ),
             GuideError::Ended { state } => made(Code::InvalidRequest)
-                .next(format!("flows_status with executionId {about} shows its result"))
+                .next(Word::Status(about) + " shows its result")
                 .detail("state", json!(state.word())),
             GuideError::Breached { step, breaches, terms, attempts, most } => {
-                let issues: Vec<Value> =
-                    breaches.iter().map(|breach| json!({"path": breach.path, "message": breach.message})).collect();
-                let next = if attempts >= most {
-                    "ask a person with flows_escalate: this step was refused as often as it may be; or fix every issue \
-                     and call flows_complete_step again with the same stepToken"
-                } else if terms.example().is_none() {
-                    "fix every issue and call flows_complete_step again with the same stepToken"
-                } else {
-                    "fix every issue and call flows_complete_step again with the same stepToken; example shows an output \
-                     that is accepted"
-                };
-                let error = made(Code::ContractViolation)
-                    .next(next)
-                    .detail("nodeId", json!(step))
-                    .detail("issues", Value::Array(issues));
-                shape(error, terms).detail("attempts", json!(attempts)).detail("maxAttempts", json!(most))
+                let told = made(Code::ContractViolation).detail("nodeId", json!(step));
+                breached(told, breaches, terms, attempts < most)
+                    .detail("attempts", json!(attempts))
+                    .detail("maxAttempts", json!(most))
             }
             GuideError::NotOptional { .. } => made(Code::InvalidRequest)
                 .next("do the step, or close it with outcome failed and output {\"reason\": …}"),
@@ -439,17 +431,36 @@ impl App {
             GuideError::NoEscalation { awaited, state, answered, .. } => {
                 let next = match awaited {
                     _ if state.ended() => ended(),
-                    Some(id) => format!("the question that is open has escalationId {id}"),
-                    None if *answered => {
-                        "the first answers stand; flows_escalate asks anew, and flows_status shows what was answered"
-                            .to_owned()
-                    }
+                    Some(id) => format!("the question that is open has escalationId {id}").into(),
+                    None if *answered => NextStep::either(
+                        "the first answers stand; flows_escalate asks anew, and flows_status shows what was answered",
+                        format!("the first answers stand; `flowy executions show {about}` shows what was answered"),
+                    ),
                     None => status(),
                 };
                 made(Code::EscalationNotFound).next(next)
             }
         }
     }
+}
+
+/// That an execution goes on, and how it is looked at.
+fn standing(execution: &str) -> NextStep {
+    let shows = "how it stands, and the open step";
+    NextStep::either(
+        format!("call flows_status with executionId {execution}: it shows {shows} with its stepToken"),
+        format!("`flowy executions show {execution}` shows {shows}"),
+    )
+}
+
+/// That an execution is over, and how its result is had.
+fn over(execution: &str) -> NextStep {
+    "nothing of it is open: " + Word::Status(execution) + " shows its result; " + Word::Begin + " begins anew"
+}
+
+/// That an execution is lost.
+fn begin_anew(fact: &str) -> NextStep {
+    NextStep::from(fact) + ": begin anew with " + Word::Begin + ", and report this"
 }
 
 /// How a decision about a call is given.
@@ -471,10 +482,20 @@ fn needed(name: &str) -> &'static str {
     }
 }
 
-/// What an output has to look like, where that is short enough for a failure.
-fn shape(error: Error, terms: &Arc<Contract>) -> Error {
+/// What is wrong with an output, and what it has to look like where that is short enough for a failure.
+fn breached(error: Error, breaches: &[Breach], terms: &Arc<Contract>, may_try_again: bool) -> Error {
+    let fix = "fix every issue and call flows_complete_step again with the same stepToken";
+    let next = if !may_try_again {
+        format!("ask a person with flows_escalate: this step was refused as often as it may be; or {fix}")
+    } else if terms.example().is_none() {
+        fix.to_owned()
+    } else {
+        format!("{fix}; example shows an output that is accepted")
+    };
+    let issues = breaches.iter().map(|breach| json!({"path": breach.path, "message": breach.message})).collect();
+    let error = error.next(NextStep::either(next, "fix every issue and answer the step again"));
+    let mut error = error.detail("issues", issues);
     let short = |value: &Value| value.to_string().chars().count() <= CONTRACT_CHARACTERS;
-    let mut error = error;
     if short(terms.schema()) {
         error = error.detail("expectedSchema", terms.schema().clone());
     }
@@ -485,11 +506,13 @@ fn shape(error: Error, terms: &Arc<Contract>) -> Error {
 }
 
 pub(super) fn not_found(id: &str) -> Error {
-    Error::new(Code::ExecutionNotFound, format!("there is no execution {}", quoted(id))).next(
+    Error::new(Code::ExecutionNotFound, format!("there is no execution {}", quoted(id))).next(NextStep::either(
         "flows_status without executionId lists the executions there are. Those of flows_execute \
          that call tools are stored, as a rule for 30 days, and others are kept for an hour, the newest 100, in the \
          process that did them; those of flows_begin are stored until they are pruned",
-    )
+        "`flowy executions list` lists them. Guided executions are stored until they are pruned, and direct ones that \
+         call tools or ask models for 30 days; no others are stored",
+    ))
 }
 
 /// Executions can't be kept or read: what a person can do about it.
@@ -499,23 +522,22 @@ pub(super) fn unkept(error: &StoreError) -> Error {
 
 /// What is to be kept or read can't be.
 pub(super) fn untold(fact: &str, error: &StoreError) -> Error {
+    let without = |fix: &str| NextStep::from(fix) + "; " + Word::Execute + " works without it";
     let next = match error {
         StoreError::Closed { .. } | StoreError::ReadOnly { .. } => {
-            "make the state folder writable for this user; flows_execute works without it"
+            without("make the state folder writable for this user")
         }
-        StoreError::Failing { .. } => {
-            "see whether the disk works and has room, then call again; flows_execute works without it"
+        StoreError::Failing { .. } => without("see whether the disk works and has room, then call again"),
+        StoreError::Locked { .. } => "call again; if it stays so, end the other process that holds the file".into(),
+        StoreError::Full { .. } => {
+            "make room on the disk, or forget old executions with `flowy executions prune`".into()
         }
-        StoreError::Locked { .. } => "call again; if it stays so, end the other process that holds the file",
-        StoreError::Full { .. } => "make room on the disk, or forget old executions with `flowy executions prune`",
-        StoreError::Damaged { .. } => {
-            "move the file aside (a new one is made), or restore a copy; flows_execute works without it"
-        }
-        StoreError::Foreign { .. } => "move that file elsewhere, or choose another folder with --state-dir",
-        StoreError::Newer { .. } => "use the newer version of flowy that wrote the file",
-        StoreError::Torn { .. } => "this execution can't go on: begin anew with flows_begin, and report this",
-        StoreError::Unkeepable(_) => "hand in something simpler, and report this",
-        StoreError::Other(_) => "call again; if it stays so, report this with the lines of the log",
+        StoreError::Damaged { .. } => without("move the file aside (a new one is made), or restore a copy"),
+        StoreError::Foreign { .. } => "move that file elsewhere, or choose another folder with --state-dir".into(),
+        StoreError::Newer { .. } => "use the newer version of flowy that wrote the file".into(),
+        StoreError::Torn { .. } => begin_anew("this execution can't go on"),
+        StoreError::Unkeepable(_) => "hand in something simpler, and report this".into(),
+        StoreError::Other(_) => "call again; if it stays so, report this with the lines of the log".into(),
     };
     tracing::error!(%error, "the store failed");
     Error::new(Code::StoreError, format!("{fact}: {error}")).next(next)

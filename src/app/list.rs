@@ -1,6 +1,5 @@
 //! Listing a catalog's flows.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use super::Catalog;
 use crate::app::{App, Code, Error, Origin, UsageByFlow};
 use crate::discover::{DamagedIndex, DiscoverError, Figures, FileProblem, ListKind, NameMatch, Page, Selection};
 use crate::names::{counted, few, shown};
+use crate::next_step::{NextStep, Word};
 use crate::run::GuidedState;
 use crate::store::Filter;
 use crate::tokens;
@@ -58,22 +58,23 @@ pub const UNASKED_EXAMPLES: &str = "no source is set, so these are the built-in 
 
 impl Listing {
     /// What to do next, where there is something: what was begun may be meant, too.
-    pub fn next_step(&self) -> Option<Cow<'_, str>> {
+    pub fn next_step(&self) -> Option<String> {
         let step = self.advice()?;
+        let step = step.for_tools();
         if self.open_executions == 0 {
-            return Some(step);
+            return Some(step.to_owned());
         }
         let open = counted(self.open_executions, "execution is open", "executions are open");
-        Some(format!("{open}: to go on with what was begun, call flows_status; {step}").into())
+        Some(format!("{open}: to go on with what was begun, call flows_status; {step}"))
     }
 
     /// What helps to find a flow, where something does.
-    pub fn advice(&self) -> Option<Cow<'_, str>> {
-        const NONE_USABLE: &str = "no file of flows/ can be used as a flow; `errors` names each with its reason";
+    pub fn advice(&self) -> Option<NextStep> {
         if self.is_empty && self.problem_count > 0 && self.selection.kind == ListKind::Flows {
-            return Some(NONE_USABLE.into());
+            let names_each = Word::Either("`errors` names", "`flowy validate` shows");
+            return Some("no file of flows/ can be used as a flow; " + names_each + " each with its reason");
         }
-        self.page.next_step.as_deref().map(Cow::from)
+        self.page.next_step.clone()
     }
 
     /// The files that are not read, where there are any.

@@ -131,7 +131,7 @@ impl Servers {
     /// Logs what is doubtful in the file, and which servers can't be used.
     pub fn warn(&self) {
         if let Err(Error { message, next_step, .. }) = self.readable() {
-            let step = next_step.map(|step| format!(" ({step})")).unwrap_or_default();
+            let step = next_step.map(|step| format!(" ({})", step.for_commands())).unwrap_or_default();
             tracing::warn!("{message}{step}; until then no external server can be used");
         }
         for notice in self.notices.iter() {
@@ -263,7 +263,7 @@ fn unusable(error: &ServersError) -> Error {
         .detail("fault", json!(word))
         .detail("file", json!(error.file.display().to_string()))
         .detail("faults", Value::Array(faults));
-    told.next_step = error.hint();
+    told.next_step = error.hint().map(Into::into);
     told
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::app::failure::by_listed_name;
 use crate::app::{App, Code, Error, Origin, Prepared, Priced};
 use crate::catalog::{CatalogError, near, taken_by};
 use crate::model::{Template, Toolbox};
@@ -68,7 +69,7 @@ impl App {
     /// When neither is there, or the catalog can't be reached.
     pub async fn show(&self, request: &ShowRequest) -> Result<Shown, Error> {
         crate::names::ItemName::new(&request.name)
-            .map_err(|error| Error::invalid(error.to_string()).next("ask by the name that flows_list shows"))?;
+            .map_err(|error| Error::invalid(error.to_string()).next(by_listed_name("ask")))?;
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         match catalog.prepare(&request.name).await {
             Ok(prepared) => {

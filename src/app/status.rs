@@ -11,6 +11,7 @@ use crate::app::{App, Code, Error, Outcome};
 use crate::guide::Story;
 use crate::model::text_or_json;
 use crate::names::{did_you_mean, folded, nearest, quoted, words};
+use crate::next_step::Word;
 use crate::plan::Plan;
 use crate::run::{Escalation, ExecutionId, GuidedState, Run};
 use crate::store::{Filter, Summary};
@@ -206,7 +207,10 @@ impl App {
             Some(limit) => {
                 let message = format!("limit {limit} is not allowed: it is a number of {of} from 1 to {most}");
                 return Err(Error::invalid(message)
-                    .next("give another `limit`, and go on with nextCursor")
+                    .next(Word::Either(
+                        "give another `limit`, and go on with nextCursor",
+                        "give another --limit, and go on with --cursor",
+                    ))
                     .detail("argument", "limit".into()));
             }
         };
@@ -312,10 +316,7 @@ fn is_whole(id: &str) -> bool {
 
 fn place(cursor: &str) -> Result<(i64, String), Error> {
     let split = cursor.split_once('_').and_then(|(micros, id)| Some((micros.parse().ok()?, id.to_owned())));
-    split.ok_or_else(|| {
-        Error::new(Code::InvalidCursor, "the cursor does not go on with this list")
-            .next("leave `cursor` out to begin anew")
-    })
+    split.ok_or_else(|| Error::of_cursor("the cursor does not go on with this list"))
 }
 
 /// The state of an execution, in the words that direct and guided ones share.
@@ -420,10 +421,11 @@ fn page(id: &str, node: &str, whole: &str, cursor: Option<&str>, limit: Option<u
     let total = whole.chars().count();
     let offset = match cursor {
         None => 0,
-        Some(cursor) => cursor.parse::<usize>().ok().filter(|offset| *offset < total).ok_or_else(|| {
-            Error::new(Code::InvalidCursor, "the cursor does not go on with this text")
-                .next("leave `cursor` out to begin anew")
-        })?,
+        Some(cursor) => cursor
+            .parse::<usize>()
+            .ok()
+            .filter(|offset| *offset < total)
+            .ok_or_else(|| Error::of_cursor("the cursor does not go on with this text"))?,
     };
     let length = limit.unwrap_or(TEXT_LIMIT);
     let text: String = whole.chars().skip(offset).take(length).collect();

@@ -39,6 +39,7 @@ use super::printer::Printer;
 use super::progress::ProgressLine;
 use crate::app::{App, Clock, Code, Error, Origin};
 use crate::config::{Environment, Settings, SettingsError};
+use crate::names::shell_word;
 use crate::report::human::{self, Look};
 
 /// What a command has around it.
@@ -112,7 +113,7 @@ impl From<Error> for Stop {
 impl From<SettingsError> for Stop {
     fn from(error: SettingsError) -> Self {
         let mut told = Error::invalid(error.to_string());
-        told.next_step = error.hint();
+        told.next_step = error.hint().map(Into::into);
         Self::failed(told, 2)
     }
 }
@@ -130,7 +131,7 @@ fn tell_more(cursor: Option<&str>, world: &World<'_>) {
         if word == "--cursor" {
             given.next();
         } else if !word.starts_with("--cursor=") {
-            words.push(human::word(&word));
+            words.push(shell_word(&word));
         }
     }
     world.printer.note_as_it_is(&format!("There are more:\n{} --cursor {cursor}\n", words.join(" ")));

@@ -5,6 +5,7 @@ use super::rank::{Hit, MOST_WEAK, Query, Ranking, Why};
 use super::rows::FlowKey;
 use super::selection::Selection;
 use super::tiers::Figures;
+use crate::next_step::{NextStep, Word};
 
 /// The most flows that a ranking holds.
 const LARGEST_RANKING: usize = 200;
@@ -31,13 +32,18 @@ pub struct NoMatch {
 
 impl NoMatch {
     /// What helps, where flows are shown that come nearest, or some of all.
-    pub(super) fn next_step(&self) -> &'static str {
-        if self.near {
-            "no flow fits; those shown only come nearest: execute one only if it is what was meant, else ask again with \
-             several phrasings in other words and languages as `query`, or list without query"
+    pub(super) fn next_step(&self) -> NextStep {
+        let (fact, as_query) = if self.near {
+            (
+                "no flow fits; those shown only come nearest: execute one only if it is what was meant, else",
+                " as `query`",
+            )
         } else {
-            "no flow fits, and none comes near: any that are shown are only some of all; ask again with several phrasings in other words and languages, or list without query"
-        }
+            ("no flow fits, and none comes near: any that are shown are only some of all;", "")
+        };
+        let phrasings = format!("several phrasings in other words and languages{as_query}, or list without query");
+        let words = "--query in other words, several times, or list without it";
+        NextStep::from(fact) + " ask again with " + Word::Either(&phrasings, words)
     }
 }
 
@@ -46,8 +52,8 @@ impl NoMatch {
 pub struct Excluded {
     /// How many flows fit the query.
     pub fitting: usize,
-    /// How many of them each filter leaves out, by the filter's name as callers write it.
-    pub by: Vec<(&'static str, usize)>,
+    /// How many of them each filter leaves out.
+    pub by: Vec<(Word<'static>, usize)>,
 }
 
 impl Excluded {
@@ -63,33 +69,41 @@ impl Excluded {
         let mut by = Vec::new();
         if !selection.names.is_empty() {
             let (named, _) = index.named(&selection.names)?;
-            by.push(("names", fitting.iter().filter(|row| !named.contains(row)).count()));
+            by.push((Word::Argument("names", "--name"), fitting.iter().filter(|row| !named.contains(row)).count()));
         }
         if !selection.tags.is_empty() {
-            by.push(("tags", left_out(&|key| key.fits(&selection.tags, None, None))));
+            by.push((Word::Argument("tags", "--tag"), left_out(&|key| key.fits(&selection.tags, None, None))));
         }
         if let Some(category) = &selection.category {
-            by.push(("category", left_out(&|key| key.fits(&[], Some(category), None))));
+            by.push((Word::Argument("category", "--category"), left_out(&|key| key.fits(&[], Some(category), None))));
         }
         if let Some(complexity) = &selection.complexity {
-            by.push(("complexity", left_out(&|key| key.fits(&[], None, Some(complexity)))));
+            by.push((
+                Word::Argument("complexity", "--complexity"),
+                left_out(&|key| key.fits(&[], None, Some(complexity))),
+            ));
         }
         if let Some(most) = selection.max_latency_ms {
-            by.push(("maxLatencyMs", left_out(&|key| figures.within(&key.name, most))));
+            by.push((
+                Word::Argument("maxLatencyMs", "--max-latency-ms"),
+                left_out(&|key| figures.within(&key.name, most)),
+            ));
         }
         by.retain(|(_, flows)| *flows > 0);
         Ok(Self { fitting: fitting.len(), by })
     }
 
-    pub(super) fn next_step(&self) -> String {
-        let by: Vec<String> = self.by.iter().map(|(filter, flows)| format!("`{filter}` leaves out {flows}")).collect();
-        let by = by.join(", ");
-        match self.fitting {
-            1 => format!("1 flow fits the query, and the filters leave it out: {by}; ask without that filter"),
+    pub(super) fn next_step(&self) -> NextStep {
+        let by = self.by.iter().map(|(filter, flows)| *filter + format!(" leaves out {flows}"));
+        let by = by.reduce(|all, one| all + ", " + one).unwrap_or_default();
+        let (fact, ask) = match self.fitting {
+            1 => ("1 flow fits the query, and the filters leave it out: ".to_owned(), "; ask without that filter"),
             fitting => {
-                format!("{fitting} flows fit the query, and the filters leave none of them: {by}; ask without one")
+                let none = format!("{fitting} flows fit the query, and the filters leave none of them: ");
+                (none, "; ask without one")
             }
-        }
+        };
+        NextStep::from(fact) + by + ask
     }
 }
 

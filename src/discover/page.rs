@@ -13,6 +13,7 @@ use super::rows::{FlowKey, same_word};
 use super::selection::{ListKind, Selection};
 use super::tiers::{Figures, categories};
 use crate::names::{Comparisons, did_you_mean, nearest, quoted, words};
+use crate::next_step::{NextStep, Word};
 
 /// The most entries on a page of an offered mode; asking for more is refused.
 pub const LARGEST_LIMIT: i64 = 1_000;
@@ -96,7 +97,7 @@ pub struct Page {
     /// What ended the page; `None` on the last one.
     pub truncated_by: Option<TruncatedBy>,
     /// What to do to see the rest; `None` when nothing is left out.
-    pub next_step: Option<String>,
+    pub next_step: Option<NextStep>,
     /// The envelope and the entries together, in estimated tokens.
     pub estimated_tokens: usize,
     /// Names asked for that no flow answers to, as written.
@@ -347,7 +348,7 @@ fn next_step(
     index: &FlowIndex,
     selection: &Selection,
     shown: std::ops::Range<usize>,
-) -> Result<Option<String>, DamagedIndex> {
+) -> Result<Option<NextStep>, DamagedIndex> {
     if index.is_empty() {
         // No words and no filter would find anything.
         let noun = selection.kind.noun();
@@ -355,12 +356,11 @@ fn next_step(
             ListKind::Flows => "flows/NAME.flow.md (in Markdown) or flows/NAME.json",
             ListKind::Templates => "templates/NAME.md (in Markdown) or templates/NAME.json",
         };
-        return Ok(Some(format!(
-            "there is no {noun} yet: add a file {files}, or name another repository or folder as the source"
-        )));
+        let add = format!("there is no {noun} yet: add a file {files}");
+        return Ok(Some(format!("{add}, or name another repository or folder as the source").into()));
     }
     let mut says = Vec::new();
-    says.extend(page.no_match.as_ref().map(|none| none.next_step().to_owned()));
+    says.extend(page.no_match.as_ref().map(NoMatch::next_step));
     says.extend(page.excluded.as_ref().map(Excluded::next_step));
     if page.next_cursor.is_some() {
         let total = page.total;
@@ -369,14 +369,15 @@ fn next_step(
         } else {
             format!("{} to {} of {total} shown", shown.start + 1, shown.end)
         };
-        says.push(if selection.query.is_empty() {
+        let step = if selection.query.is_empty() {
             format!("{seen}; narrow by tags or category, or go on with nextCursor")
         } else {
             format!("{seen}, best first; if none is meant, ask in other words or go on with nextCursor")
-        });
+        };
+        says.push(step.into());
     }
     if says.is_empty() && !selection.query.is_empty() && page.returned > 0 && selection.kind == ListKind::Flows {
-        says.push("flows_show with the name that fits gives its inputs; if none fits, ask in other words".to_owned());
+        says.push(Word::Show + " with the name that fits gives its inputs; if none fits, ask in other words");
     }
     if !page.shortened.is_empty() {
         let named = page.shortened.iter().take(NAMED).map(|name| quoted(name));
@@ -384,19 +385,20 @@ fn next_step(
         if page.shortened.len() > NAMED {
             named.push_str(" and others");
         }
-        says.push(format!("shortened to fit the budget: {named}; flows_show shows a flow whole"));
+        let shortened = NextStep::from(format!("shortened to fit the budget: {named}; "));
+        says.push(shortened + Word::Show + " shows a flow whole");
     }
     if !page.unknown_names.is_empty() {
-        says.extend(near_names(index, &page.unknown_names)?);
+        says.extend(near_names(index, &page.unknown_names)?.map(NextStep::from));
     }
     if page.total == 0 && selection.filters_rows() {
-        says.extend(unknown_words(index.keys()?, selection));
+        says.extend(unknown_words(index.keys()?, selection).map(NextStep::from));
         if says.is_empty() {
             let noun = selection.kind.noun();
-            says.push(format!("no {noun} passes all of these filters together; leave one of them out"));
+            says.push(format!("no {noun} passes all of these filters together; leave one of them out").into());
         }
     }
-    Ok((!says.is_empty()).then(|| says.join(". ")))
+    Ok(says.into_iter().reduce(|all, one| all + ". " + one))
 }
 
 /// The names that are spelt like those that nothing goes by.

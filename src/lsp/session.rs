@@ -368,6 +368,6 @@ fn written<T: serde::Serialize>(answer: &T) -> Result<Value, Refused> {
 }
 
 fn failed(error: &Error) -> Refused {
-    let next = error.next_step.as_ref().map(|next| format!(": {next}")).unwrap_or_default();
+    let next = error.next_step.as_ref().map(|next| format!(": {}", next.for_commands())).unwrap_or_default();
     (ErrorCode::RequestFailed, format!("{}{next}", error.message))
 }

@@ -137,7 +137,7 @@ impl Shaper<'_> {
 
 /// A file that could not be checked, said at its beginning.
 fn unchecked(error: &Error) -> Diagnostic {
-    let next = error.next_step.as_ref().map(|next| format!("\nhelp: {next}")).unwrap_or_default();
+    let next = error.next_step.as_ref().map(|next| format!("\nhelp: {}", next.for_commands())).unwrap_or_default();
     Diagnostic {
         range: Range::default(),
         severity: Some(DiagnosticSeverity::Error),

@@ -50,7 +50,9 @@ impl Arguments {
         if !unknown.is_empty() {
             let names = parameters.iter().filter(|parameter| parameter.listed).map(|parameter| parameter.name);
             let error = unknown_names(tool, names, &unknown);
-            let Some(next) = error.next_step.clone() else { return Err(error) };
+            let Some(next) = error.next_step.as_ref().map(|next| next.for_tools().to_owned()) else {
+                return Err(error);
+            };
             if parameter_named(parameters, "initialVariables").is_none() || next.starts_with("did you mean") {
                 return Err(error);
             }

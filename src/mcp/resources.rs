@@ -233,10 +233,9 @@ fn name_in(cursor: &str) -> Result<String, Error> {
     let digits = cursor.strip_prefix(CURSOR).filter(hex).filter(|digits| digits.len() % 2 == 0);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes = digits.and_then(|digits| digits.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>());
-    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
-        Error::new(Code::InvalidCursor, "the cursor does not go on with this list")
-            .next("leave `cursor` out to begin anew")
-    })
+    bytes
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .ok_or_else(|| Error::of_cursor("the cursor does not go on with this list"))
 }
 
 /// What stands at an address.

@@ -48,7 +48,7 @@ pub(in crate::report) use flow::{input, to_run};
 pub use guided::{asking, executions, executions_notes, guided, pruned, tallies};
 pub use guiding::{given, guided_end, open_step, step_in_full};
 pub use listing::{exposed, listing, listing_notes, no_match, origin_notes};
-pub use missing::{missing, word};
+pub use missing::missing;
 pub use models::{model_trial, models, models_notes};
 pub use new::{before_questions, created, question, question_again};
 pub use rules::{rule, rules};
@@ -108,15 +108,14 @@ pub fn error(error: &Error, look: Look) -> String {
     let code = format!("error[{}]", error.code.word());
     let head = format!("{}{}", look.paint(BAD, &code), look.paint(HEADING, ":"));
     let mut text = hanging(&head, &format!(" {}", safe_block(&error.message)), 2, look);
-    let next = match error.refusal.as_deref() {
-        Some(Refusal::Misfit(unfit)) => {
+    match (error.refusal.as_deref(), &error.next_step) {
+        (Some(Refusal::Misfit(unfit)), _) => {
             let samples = unfit.iter().map(|one| missing::words_for(&one.name, &one.sample).join(" "));
-            Some(format!("flows_show lists the types and the choices; what fits looks like {}", few(samples)))
+            let lists = "`flowy show NAME` lists the types and the choices; what fits looks like";
+            text.push_str(&hint(&format!("{lists} {}", few(samples)), look));
         }
-        _ => error.next_step.clone(),
-    };
-    if let Some(step) = next {
-        text.push_str(&hint(&for_commands(&step), look));
+        (_, Some(step)) => text.push_str(&hint(step.for_commands(), look)),
+        (_, None) => {}
     }
     text
 }
@@ -130,7 +129,7 @@ pub fn warning(message: &str, look: Look) -> String {
 pub fn passing(error: &Error, so: &str, look: Look) -> String {
     let mut text = warning(&format!("{}; {so}", error.message), look);
     if let Some(step) = &error.next_step {
-        text.push_str(&hint(&for_commands(step), look));
+        text.push_str(&hint(step.for_commands(), look));
     }
     text
 }
@@ -215,72 +214,6 @@ fn cut_to(text: &str, columns: usize) -> String {
     format!("{}…", kept.trim_end().trim_end_matches(['.', ',', ';', ':']))
 }
 
-/// A next step speaks of tools; here commands do the same.
-fn for_commands(step: &str) -> String {
-    const WORDS: &[(&str, &str)] = &[
-        (
-            "Those of flows_execute that call tools are stored, as a rule for 30 days, and others are kept for an hour, \
-             the newest 100, in the process that did them; those of flows_begin are stored until they are pruned",
-            "Guided executions are stored until they are pruned, and direct ones that call tools or ask models for 30 \
-             days; no others are stored",
-        ),
-        ("flows_status without executionId lists the executions there are", "`flowy executions list` lists them"),
-        ("call flows_list to", "run `flowy list` to"),
-        ("call flows_list with refresh: true to see", "`flowy list --refresh` shows"),
-        ("call flows_list with refresh true, and ask again", "ask again with --refresh"),
-        ("flows_list with refresh: true", "--refresh"),
-        ("call flows_execute again", "run it again"),
-        (
-            "call flows_show with that name: it shows the text, and in usedBy the flows to execute",
-            "`flowy show` with that name shows the text, and which flows use it",
-        ),
-        ("call flows_status with executionId", "see flowy executions show"),
-        ("flows_status with executionId", "flowy executions show"),
-        (", and the open step with its stepToken", ", and the open step"),
-        (
-            "for executions that are stored: those of flows_begin, and those with steps that call tools",
-            "for executions that are stored: guided ones, and those with steps that call tools",
-        ),
-        ("call flows_complete_step again with the same stepToken", "answer the step again"),
-        ("bring the answers with flows_resume, executionId", "bring the answers with flowy guide --resume"),
-        ("call flows_resume again", "run it again with --resume"),
-        ("what had finished is in partialResults", "what had finished is shown"),
-        ("`errors` names each with its reason", "`flowy validate` shows each with its reason"),
-        ("flows_list", "`flowy list`"),
-        ("flows_show", "`flowy show NAME`"),
-        ("flows_execute", "`flowy run NAME`"),
-        ("flows_begin", "`flowy guide NAME`"),
-        ("flows_complete_step", "`flowy guide --resume ID`"),
-        ("flows_escalate", "`flowy guide --resume ID`"),
-        ("flows_resume", "`flowy run --resume ID`"),
-        ("flows_status", "`flowy executions show ID`"),
-        ("flows_cancel", "`flowy executions cancel ID`"),
-        ("flows_check", "`flowy validate`"),
-        ("name the flows in `names`", "name the flows with --name"),
-        ("give `_variableSet` the name", "give --set the name"),
-        ("in initialVariables", "with --var"),
-        ("leave `_variableSet` out", "leave --set out"),
-        ("leave `cursor` out", "leave --cursor out"),
-        ("leave `tags` out", "leave --tag out"),
-        (
-            "several phrasings in other words and languages, or list without query",
-            "--query in other words, several times, or list without it",
-        ),
-        ("`tags` leaves out", "--tag leaves out"),
-        ("`category` leaves out", "--category leaves out"),
-        ("`complexity` leaves out", "--complexity leaves out"),
-        ("`names` leaves out", "--name leaves out"),
-        ("leave `ref` out", "leave --ref out"),
-    ];
-    let mut text = WORDS.iter().fold(step.to_owned(), |text, (tool, command)| text.replace(tool, command));
-    // The flow that a tool is to be called with is a word of the command.
-    while let Some((before, rest)) = text.split_once("NAME`, flowName \"") {
-        let Some((name, after)) = rest.split_once('"') else { break };
-        text = format!("{before}{}`{after}", missing::word(name));
-    }
-    text
-}
-
 /// How long ago something was, in seconds, as people say it.
 fn age(seconds: u64) -> String {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -340,24 +273,6 @@ mod tests {
         assert_eq!(
             told,
             "error[FLOW_NOT_FOUND]: there is no flow \"Marketing\"\n  hint: did you mean \"Marketing_Strategy\"? `flowy list` shows all names\n"
-        );
-    }
-
-    #[test]
-    fn no_next_step_of_a_tool_is_left_to_who_uses_commands() {
-        for step in [
-            "call flows_status with executionId exec_1: it shows how it stands, and the open step with its stepToken",
-            "flows_status shows it; flows_begin begins one whose steps you do",
-            "ask a person with flows_escalate, or call flows_complete_step again with the same stepToken",
-            "call flows_list with refresh true, and ask again; flows_cancel, flows_resume, flows_check",
-            "name the flows in `names`; leave `cursor` out to begin anew",
-        ] {
-            let told = for_commands(step);
-            assert!(!told.contains("flows_") && !told.contains("executionId") && !told.contains("`names`"), "{told}");
-        }
-        assert_eq!(
-            for_commands("flows_status with executionId exec_1 shows its result"),
-            "flowy executions show exec_1 shows its result"
         );
     }
 

@@ -48,10 +48,10 @@ pub use draft::draft;
 pub use error::ErrorAnswer;
 #[cfg(feature = "internals")]
 pub use execution::STATUSES;
-pub(super) use execution::cost_of;
 pub use execution::{
     DirectAnswer, EndedAnswer, ExecuteAnswer, FailedAnswer, OutcomeAnswer, execution, outcome, refusal, rehearsal,
 };
+pub(super) use execution::{cost_of, failure_of};
 pub use files::{Attached, attached, attached_to};
 pub use finding::checkup;
 pub(super) use flow::Origins;
@@ -71,6 +71,7 @@ pub use schemas::schemas;
 pub use servers::{server_tools, servers};
 pub use testing::test_report;
 pub use usage::stats;
+pub(super) use warning::of_execution;
 pub use warning::warning;
 pub use written::Written;
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Error;
 use crate::catalog::instead_of;
 use crate::names::{RefName, counted, did_you_mean, quoted};
+use crate::next_step::Word;
 use crate::source::{Refusal, SourceError};
 use crate::web::WebTrouble;
 
@@ -97,7 +98,7 @@ impl Error {
             SourceError::FileTooLarge { .. } => made.next("make the file smaller, or raise MAX_FILE_SIZE"),
             SourceError::NotAsked { .. } => made.next("check the API's address (--api-url) and the token; only https is asked, and http on this machine"),
             SourceError::NotRead { kind, .. } => made.next(instead_of(kind)),
-            SourceError::NoSuchFile { .. } => made.next("call flows_list with refresh: true to see what there is now"),
+            SourceError::NoSuchFile { .. } => made.next(Word::Either("call flows_list with refresh: true to see", "`flowy list --refresh` shows") + " what there is now"),
             SourceError::Unreadable { .. } => made.next("check that the file can be read by this user"),
         }
     }

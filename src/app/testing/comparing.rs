@@ -20,7 +20,7 @@ pub(super) fn says(what: &str, message: String) -> Mismatch {
 
 /// That nothing was executed, and why.
 pub(super) fn refused(what: &str, error: &Error) -> Mismatch {
-    let hint = error.next_step.as_ref().map(|next| format!("; {next}")).unwrap_or_default();
+    let hint = error.next_step.as_ref().map(|next| format!("; {}", next.for_commands())).unwrap_or_default();
     says(what, format!("{}: {}{hint}", error.code.word(), error.message))
 }
 

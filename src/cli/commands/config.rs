@@ -61,7 +61,7 @@ pub(super) fn config(args: &ConfigArgs, world: &World<'_>) -> Done {
 
 fn refused(error: &ClientError) -> Stop {
     let mut told = Error::invalid(error.to_string());
-    told.next_step = error.hint().map(str::to_owned);
+    told.next_step = error.hint().map(Into::into);
     let exit = match error {
         ClientError::Content { fault: MergeError::Another { .. }, .. }
         | ClientError::NotAbsolute { .. }

@@ -23,7 +23,7 @@ pub(super) fn serve(args: &ServeArgs, world: &World<'_>) -> Done {
     }
     let served = settings.and_then(|settings| serve_by(settings, args, world));
     if let Err(Stop::Failed { error, .. }) = &served {
-        let step = error.next_step.as_ref().map(|step| format!(" ({step})")).unwrap_or_default();
+        let step = error.next_step.as_ref().map(|step| format!(" ({})", step.for_commands())).unwrap_or_default();
         mcp::log_to_file(&format!("[{}] {}{step}", error.code.word(), error.message));
     }
     served

@@ -8,6 +8,7 @@ use crate::discover::{
     CursorFault, DiscoverError, Figures, FlowIndex, FlowInput, FlowRow, LARGEST_BUDGET, LARGEST_LIMIT, ListEntry, Mode,
     Page, Selection, TruncatedBy, page,
 };
+use crate::next_step::NextStep;
 
 const MODES: [Mode; 6] = [Mode::Compact, Mode::Index, Mode::Standard, Mode::Detailed, Mode::Brief, Mode::Contract];
 
@@ -142,11 +143,12 @@ fn a_page_keeps_its_budget_and_says_what_ended_it() {
     assert_eq!(first.truncated_by, Some(TruncatedBy::Budget));
     let shown = first.returned;
     assert_eq!(
-        first.next_step.as_deref(),
+        first.next_step.as_ref().map(NextStep::for_tools),
         Some(format!("{shown} of 80 shown; narrow by tags or category, or go on with nextCursor").as_str())
     );
     let second = take(&index, &Selection { cursor: first.next_cursor, ..selection });
-    let says = second.next_step.expect("more");
+    let next = second.next_step.expect("more");
+    let says = next.for_tools();
     assert!(says.starts_with(&format!("{} to {} of 80 shown", shown + 1, shown + second.returned)), "{says}");
 }
 
@@ -185,7 +187,7 @@ fn a_flow_over_the_budget_comes_in_its_shortest_form_and_the_walk_goes_on() {
         let short: Vec<_> = pages.iter().filter(|page| !page.shortened.is_empty()).collect();
         assert_eq!(short.len(), 1);
         assert_eq!(short[0].shortened, ["lead_followup_00003"]);
-        let says = short[0].next_step.as_deref().unwrap_or_default();
+        let says = short[0].next_step.as_ref().map(NextStep::for_tools).unwrap_or_default();
         assert!(says.contains("\"lead_followup_00003\"") && says.contains("flows_show"), "{says}");
         let entry = short[0].entries.iter().find(|entry| name(entry) == "lead_followup_00003").expect("it is there");
         if mode == Mode::Index {

@@ -11,11 +11,11 @@ use super::{
     BAD, DOUBTFUL, FAINT, GOOD, HEADING, Look, NOTICED, count, faint, grouped, hanging, hint, prose, safe_block, table,
     time, whole,
 };
-use crate::app::{Code, Detail, Error, Priced, PricedTotal, Recorded, Rehearsal};
+use crate::app::{Error, Priced, PricedTotal, Recorded, Rehearsal};
 use crate::model::{Cost, Generated, TokenUsage};
-use crate::names::{few, quoted, shown};
+use crate::names::{few, quoted, shell_word, shown};
 use crate::plan::{Plan, Step, Work};
-use crate::report::wire::{self, EndedAnswer};
+use crate::report::wire;
 use crate::run::{Output, Run, State};
 use crate::tokens;
 
@@ -116,14 +116,7 @@ pub fn execution(
         }
     }
     let result = chosen.and_then(|step| run.output_of(step)).map(wire::written_text);
-    let whole = wire::execution(id, flow, recorded, Detail::Final);
-    let failure = match &whole {
-        EndedAnswer::Failed(failed) => {
-            let code = Code::named(&failed.code).unwrap_or(Code::ExecutionError);
-            Some(Error { next_step: failed.next_step.clone(), ..Error::new(code, failed.message.clone()) })
-        }
-        EndedAnswer::Succeeded(_) => None,
-    };
+    let failure = wire::failure_of(id, flow, recorded);
     let failure_in_short = failure.clone().map(|error| Error { message: short_of(run), ..error });
     if let (Some(number), true) = (chosen.filter(|_| result.is_some()), look.terminal)
         && let Some(step) = plan.step(number)
@@ -144,7 +137,7 @@ pub fn execution(
     if let Some(spent) = spent(run) {
         after.push_str(&faint(&spent, look));
     }
-    for warning in whole.warnings() {
+    for warning in wire::of_execution(&recorded.executed.warnings, &recorded.findings, &recorded.origin) {
         after.push_str(&super::warning(&shown(&warning.message, 500), look));
     }
     let unfilled = recorded.executed.unfilled().count();
@@ -152,7 +145,7 @@ pub fn execution(
         let what = count(unfilled, "placeholder stays as it is", "placeholders stay as they are");
         let head = look.paint(DOUBTFUL, "partial:");
         after.push_str(&hanging(&head, &format!(" {what}, for no model gave the fields they ask for"), 2, look));
-        let flow = super::missing::word(flow);
+        let flow = shell_word(flow);
         let made_for = format!(
             "the flow is made for guided execution: a client's model does its steps one by one, or here: flowy guide {flow}"
         );

@@ -359,7 +359,7 @@ pub fn listing_notes(listing: &Listing, from: &str, look: Look) -> String {
     if page.total == 0
         && let Some(step) = listing.advice()
     {
-        text.push_str(&super::hint(&super::for_commands(&step), look));
+        text.push_str(&super::hint(step.for_commands(), look));
     }
     if !page.unknown_names.is_empty() {
         let names: Vec<String> = page.unknown_names.iter().map(|name| quoted(name)).collect();

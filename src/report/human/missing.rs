@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{BAD, HEADING, Look, NAME, hanging, hint, prose, table_of_many, whole};
 use crate::app::Error;
 use crate::model::text_or_json;
-use crate::names::{few, quoted, shown};
+use crate::names::{few, quoted, shell_word, shown};
 use crate::plan::{Input, Plan};
 use crate::run::{Given, Refusal};
 
@@ -55,7 +55,7 @@ pub fn missing(
         command(verb, flow, &wanted.inputs, (&known, source))
     );
     if !wanted.sets.is_empty() {
-        let sets = few(wanted.sets.iter().map(|set| format!("--set {} {}", word(&set.name), set.what())));
+        let sets = few(wanted.sets.iter().map(|set| format!("--set {} {}", shell_word(&set.name), set.what())));
         text.push_str(&hint(&format!("variable sets help: {sets}"), look));
     }
     if !wanted.slips.is_empty() {
@@ -74,19 +74,19 @@ pub(in crate::report) fn command(
     missing: &[Input],
     (given, source): (&Map<String, Value>, Option<&str>),
 ) -> String {
-    let mut words = vec![format!("flowy {verb}"), word(flow)];
+    let mut words = vec![format!("flowy {verb}"), shell_word(flow)];
     if let Some(source) = source {
-        words.extend(["--source".to_owned(), word(source)]);
+        words.extend(["--source".to_owned(), shell_word(source)]);
     }
     for (name, value) in given {
         if let Some(set) = value.as_str().filter(|_| name == "_variableSet") {
-            words.extend(["--set".to_owned(), word(set)]);
+            words.extend(["--set".to_owned(), shell_word(set)]);
             continue;
         }
         let flag = if value.is_string() { "--var" } else { "--var-json" };
         let text = text_or_json(value).into_owned();
         let short = text.chars().count() <= LONGEST_REPEATED && !text.contains('\n');
-        words.extend([flag.to_owned(), word(&format!("{name}={}", if short { text } else { "…".to_owned() }))]);
+        words.extend([flag.to_owned(), shell_word(&format!("{name}={}", if short { text } else { "…".to_owned() }))]);
     }
     for input in missing {
         words.extend(words_for(&input.name, &input.sample()));
@@ -97,14 +97,7 @@ pub(in crate::report) fn command(
 /// The flag that gives a value, and what follows it.
 pub(super) fn words_for(name: &str, value: &Value) -> [String; 2] {
     let flag = if value.is_object() || value.is_array() { "--var-json" } else { "--var" };
-    [flag.to_owned(), word(&format!("{name}={}", text_or_json(value)))]
-}
-
-/// A word as a POSIX shell reads it back.
-pub fn word(text: &str) -> String {
-    let text = shown(text, 300);
-    let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,…".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    [flag.to_owned(), shell_word(&format!("{name}={}", text_or_json(value)))]
 }
 
 #[cfg(test)]

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::missing::{command, word};
+use super::missing::command;
 use super::{FAINT, Look, NAME, hint};
 use crate::app::{Created, MissingInput};
 use crate::model::text_or_json;
-use crate::names::{few, shown};
+use crate::names::{few, shell_word, shown};
 
 /// What helps before values are asked for one by one.
 pub fn before_questions(sets: &[String], look: Look) -> String {
-    let sets: Vec<String> = sets.iter().map(|set| format!("--set {}", word(set))).collect();
+    let sets: Vec<String> = sets.iter().map(|set| format!("--set {}", shell_word(set))).collect();
     let instead = if sets.is_empty() { String::new() } else { format!("; {} gives some of the values", few(sets)) };
     hint(&format!("an answer is one line; --var-file NAME=FILE takes a file{instead}"), look)
 }
@@ -29,11 +29,11 @@ pub fn created(created: &Created, quiet: bool, look: Look) -> String {
         let _ = writeln!(text, "{}", look.paint(FAINT, &format!("{place} is there already, and stays as it is")));
     }
     let folder = created.folder.to_str().filter(|folder| !folder.is_empty());
-    let source = folder.map(|folder| format!(" --source {}", word(folder))).unwrap_or_default();
+    let source = folder.map(|folder| format!(" --source {}", shell_word(folder))).unwrap_or_default();
     let values = created.inputs.iter().cloned().collect();
     let _ = writeln!(text, "\nNext, edit the texts, and try them:");
     let _ = writeln!(text, "  {}", command("run", &created.flow, &[], (&values, folder)));
-    let _ = writeln!(text, "  flowy test {}{source}", word(&created.flow));
+    let _ = writeln!(text, "  flowy test {}{source}", shell_word(&created.flow));
     text
 }
 

@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use similar::{ChangeTag, TextDiff};
 
 use super::findings::frame;
-use super::{
-    BAD, FAINT, GOOD, HEADING, Look, count, error as told, fitted, for_commands, prose, safe_block, table, whole,
-};
+use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, fitted, prose, safe_block, table, whole};
 use crate::app::{BrokenTests, CheckedFile, Mismatch, TestEnd, TestReport, TestResult, Verdict};
 use crate::names::{few, shown};
 
@@ -101,7 +99,7 @@ pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
         let what = look.paint(HEADING, &shown(&mismatch.what, LONGEST));
         match &mismatch.verdict {
             Verdict::Says(message) => {
-                let message = for_commands(&safe_block(message));
+                let message = safe_block(message);
                 let mut lines = message.lines();
                 let _ = writeln!(text, "  {what}: {}", lines.next().unwrap_or_default());
                 let rest: Vec<String> = lines.map(str::to_owned).collect();

@@ -140,7 +140,7 @@ impl ErrorAnswer {
             code: error.code.word().to_owned(),
             message: error.message.clone(),
             source: source.to_owned(),
-            next_step: error.next_step.clone(),
+            next_step: error.next_step.as_ref().map(|step| step.for_tools().to_owned()),
             details: ErrorDetails::of(error),
         };
         let limit = Limit::characters(FAILURE_CHARACTERS);

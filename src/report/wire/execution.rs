@@ -292,7 +292,7 @@ fn success(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Succeed
         flow_name: flow.to_owned(),
         execution_id: id.to_owned(),
         status: recorded.executed.word(),
-        next_step: Some(advice::after_end(id, flow, recorded)),
+        next_step: Some(advice::after_end(id, flow, recorded).for_tools().to_owned()),
         unfilled: UnfilledPlaceholder::all(&recorded.executed),
         detail: (detail != Detail::Full).then(|| detail.word()),
         results: Results::of(run),
@@ -302,17 +302,29 @@ fn success(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> Succeed
     }
 }
 
+/// Why an execution did not succeed, in short.
+pub(in crate::report) fn failure_of(id: &str, flow: &str, recorded: &Recorded) -> Option<Error> {
+    let run = &recorded.executed.run;
+    let failures: Vec<(usize, &StepError)> = run.failures().collect();
+    let told = || Error::new(code_of(failures.first().copied()), advice::message(run, &failures));
+    (run.status() != Status::Success).then(|| told().next(advice::after_end(id, flow, recorded)))
+}
+
+fn code_of(first: Option<(usize, &StepError)>) -> Code {
+    first.map_or(Code::ExecutionError, |(_, error)| error.code)
+}
+
 fn failure(id: &str, flow: &str, recorded: &Recorded, detail: Detail) -> FailedAnswer {
     let run = &recorded.executed.run;
     let failures: Vec<(usize, &StepError)> = run.failures().collect();
     let first = failures.first().copied();
     let cause = first.map(|(step, error)| (run.cause_of(step), error));
     FailedAnswer {
-        code: first.map_or(Code::ExecutionError, |(_, error)| error.code).word().to_owned(),
+        code: code_of(first).word().to_owned(),
         message: advice::message(run, &failures),
         source: SOURCE.to_owned(),
         status: run.status().word(),
-        next_step: Some(advice::after_end(id, flow, recorded)),
+        next_step: Some(advice::after_end(id, flow, recorded).for_tools().to_owned()),
         failed_at: first.map(|(step, error)| steps::failed(run, step, error)),
         failures: steps::failures(run),
         skipped: skipped(run),
@@ -346,16 +358,6 @@ pub fn refusal(error: &Error, flow: Option<&str>, source: &str) -> FailedAnswer 
         partial_results: Vec::new(),
         tail: None,
         cut: Cut::default(),
-    }
-}
-
-impl EndedAnswer {
-    /// What the caller should know.
-    pub(in crate::report) fn warnings(&self) -> &[WarningAnswer] {
-        match self {
-            Self::Succeeded(answer) => &answer.tail.warnings,
-            Self::Failed(answer) => answer.tail.as_ref().map(|tail| tail.warnings.as_slice()).unwrap_or_default(),
-        }
     }
 }
 

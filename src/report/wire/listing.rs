@@ -18,6 +18,7 @@ use crate::discover::{
     TruncatedBy,
 };
 use crate::names::counted;
+use crate::next_step::Word;
 
 /// What `flows_list` answers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -378,7 +379,7 @@ impl AroundAnswer {
             truncated_by: page.truncated_by.map(TruncatedBy::word),
             none: NoMatchAnswer::of(page),
             reasons: page.reasons.iter().map(ReasonAnswer::from).collect(),
-            next_step: listing.next_step().map(Cow::into_owned),
+            next_step: listing.next_step(),
             estimated_tokens: page.estimated_tokens,
             origin: (&listing.origin).into(),
             warnings: warnings.iter().cloned().chain(own).chain(of_names(listing)).chain(of_more(listing)).collect(),
@@ -397,7 +398,7 @@ impl ContractAnswer {
             total: page.total,
             next_cursor: page.next_cursor.clone(),
             truncated_by: truncated.as_ref().map(|(by, _)| by.word()),
-            next_step: truncated.map(|(_, step)| step),
+            next_step: truncated.map(|(_, step)| step.for_tools().to_owned()),
             none: NoMatchAnswer::of(page),
             origin: (&listing.origin).into(),
             warnings: of_origin(&listing.origin).chain(of_examples(listing)).chain(of_overlooked(listing)).collect(),
@@ -433,7 +434,8 @@ impl NoMatchAnswer {
 
 impl From<&Excluded> for ExcludedAnswer {
     fn from(excluded: &Excluded) -> Self {
-        let by = |filter: &str| excluded.by.iter().find(|(named, _)| *named == filter).map(|(_, flows)| *flows);
+        let is = |word: &Word<'_>, filter: &str| matches!(word, Word::Argument(name, _) if *name == filter);
+        let by = |filter: &str| excluded.by.iter().find(|(word, _)| is(word, filter)).map(|(_, flows)| *flows);
         Self {
             names: by("names"),
             tags: by("tags"),

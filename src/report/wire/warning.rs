@@ -32,7 +32,11 @@ pub(super) fn of_origin(origin: &Origin) -> impl Iterator<Item = WarningAnswer> 
 }
 
 /// What the caller should know: of the values given, of auto-mapping, of the file.
-pub(super) fn of_execution(noted: &[run::Warning], findings: &[Finding], origin: &Origin) -> Vec<WarningAnswer> {
+pub(in crate::report) fn of_execution(
+    noted: &[run::Warning],
+    findings: &[Finding],
+    origin: &Origin,
+) -> Vec<WarningAnswer> {
     let mut all: Vec<WarningAnswer> = of_origin(origin).collect();
     if let Some(reason) = &origin.stale {
         let message = format!("an older copy was used ({} s old): {reason}", origin.age_seconds);

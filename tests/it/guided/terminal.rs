@@ -148,8 +148,11 @@ fn stdin_answers_step_after_step_and_another_call_goes_on_where_it_ended() {
     let said = sandbox.run(["guide", "--resume", &id]);
     assert_eq!((said.code, said.out.as_str()), (0, "Fine."), "{}", said.err);
     // What has ended says so again, and asks nobody.
-    let again = sandbox.stdin("").run(["guide", "--resume", &id]);
+    let sandbox = sandbox.stdin("");
+    let again = sandbox.run(["guide", "--resume", &id]);
     assert_eq!((again.code, again.out.as_str()), (0, "Fine."), "{}", again.err);
+    let late = sandbox.run(["executions", "cancel", &id]);
+    assert!(late.err.contains(&format!("hint: `flowy executions show {id}` shows its result")), "{}", late.err);
 }
 
 #[test]

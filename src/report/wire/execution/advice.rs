@@ -1,7 +1,5 @@
 //! What is said of an execution in which steps failed, and what helps.
 
-use std::borrow::Cow;
-
 use chrono::SecondsFormat;
 
 use crate::app::{Recorded, Rest};
@@ -9,6 +7,7 @@ use crate::code::Code;
 use crate::execute::Executed;
 use crate::model::ToolAddress;
 use crate::names::{counted, quoted, shown};
+use crate::next_step::{NextStep, Word};
 use crate::plan::{Intent, Work};
 use crate::run::{CallTrouble, Run, Status, StepError};
 
@@ -32,32 +31,31 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
 }
 
 /// What helps where the execution was interrupted, or did not end by this call.
-pub(super) fn of_rest((id, flow): (&str, &str), rest: &Rest) -> Option<String> {
-    let anew = || format!("begin again with flows_execute, flowName {}", quoted(flow));
+fn of_rest((id, flow): (&str, &str), rest: &Rest) -> Option<NextStep> {
+    let anew = |fact: &str| NextStep::from(fact) + ", begin again with " + Word::ExecuteFlow(flow);
     Some(match rest {
         Rest::Ended => return None,
-        Rest::EndedBefore => {
-            format!("the execution had already ended, and nothing was tried now; when the cause is gone, {}", anew())
-        }
-        Rest::CalledOff(why) => format!("{why}, and not by this call; if you still need it, {}", anew()),
+        Rest::EndedBefore => anew("the execution had already ended, and nothing was tried now; when the cause is gone"),
+        Rest::CalledOff(why) => anew(&format!("{why}, and not by this call; if you still need it")),
         Rest::Interrupted(until) => {
             let when = until.map_or_else(String::new, |until| {
                 let until = until.to_rfc3339_opts(SecondsFormat::Secs, true);
                 format!("after {until}, or when the operator has changed what stopped it, ")
             });
-            format!(
-                "the execution was interrupted, and what finished is stored: {when}flows_resume with executionId {id} goes \
-                 on where it stopped (flowy run --resume {id})"
-            )
+            NextStep::from(format!("the execution was interrupted, and what finished is stored: {when}"))
+                + NextStep::either(
+                    format!("flows_resume with executionId {id} goes on where it stopped (flowy run --resume {id})"),
+                    format!("`flowy run --resume {id}` goes on where it stopped"),
+                )
         }
     })
 }
 
 /// What comes next after an execution that has ended.
-pub(super) fn after_end(id: &str, flow: &str, recorded: &Recorded) -> String {
+pub(super) fn after_end(id: &str, flow: &str, recorded: &Recorded) -> NextStep {
     let run = &recorded.executed.run;
     if run.status() == Status::Success {
-        return after_success(flow, &recorded.executed);
+        return after_success(flow, &recorded.executed).into();
     }
     if let Some(rest) = of_rest((id, flow), &recorded.rest) {
         return rest;
@@ -66,40 +64,34 @@ pub(super) fn after_end(id: &str, flow: &str, recorded: &Recorded) -> String {
 }
 
 /// What helps against the first failure.
-fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
+fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> NextStep {
     let work = first.and_then(|(step, _)| run.plan().step(step)).map(|step| &step.work);
     if let (Some((step, _)), Some(Work::Gather(gather))) = (first, work)
         && run.cause_of(step) == step
     {
         let refused = first.is_some_and(|(_, error)| error.code != Code::ExecutionError);
         let flow = quoted(&gather.flow);
-        return if refused {
-            format!(
-                "flow {flow} refuses what the step hands it: give another value where that comes from, or fix \
-                 `variables` of the node"
-            )
+        let give = if refused {
+            format!("flow {flow} refuses what the step hands it: give another value where that comes from")
         } else {
-            format!("give a value that holds what the step hands on to flow {flow}, or fix `variables` of the node")
+            format!("give a value that holds what the step hands on to flow {flow}")
         };
+        return format!("{give}, or fix `variables` of the node").into();
     }
     let call = first.and_then(|(_, error)| error.call);
     if call == Some(CallTrouble::InDoubt) {
-        return "look at the tool's own side whether the call did its work, before flows_execute makes it again; what had \
-                finished is in partialResults"
-            .to_owned();
+        let look = "look at the tool's own side whether the call did its work, before ";
+        return look + Word::Execute + " makes it again; " + FINISHED;
     }
-    let step: Cow<'_, str> = match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
+    match first.map_or(Code::ExecutionError, |(_, error)| error.code) {
         Code::TemplateNotFound => {
-            "add the template to templates/, or fix the name in the step (`selectedTemplateId`; in Markdown `template`); flows_show lists what each step reads"
-                .into()
+            "add the template to templates/, or fix the name in the step (`selectedTemplateId`; in Markdown `template`); "
+                + Word::Show
+                + " lists what each step reads"
         }
-        Code::FlowNotFound => "name a flow of this catalog in `flow` of the step; flows_list shows the names".into(),
-        Code::LimitExceeded => {
-            format!("{}; what had finished is in partialResults", over_limit(work, first.map(|(_, error)| error))).into()
-        }
-        Code::Timeout | Code::GithubError | Code::NetworkError | Code::RateLimited => {
-            "call flows_execute again in a minute; what had finished is in partialResults".into()
-        }
+        Code::FlowNotFound => "name a flow of this catalog in `flow` of the step; " + Word::List + " shows the names",
+        Code::LimitExceeded => finished(over_limit(work, first.map(|(_, error)| error))),
+        Code::Timeout | Code::GithubError | Code::NetworkError | Code::RateLimited => again("", " in a minute"),
         Code::ToolNotFound => {
             let of_alias = alias(work).map(|alias| format!(" and `flowy servers tools {alias}` its tools"));
             format!(
@@ -110,9 +102,9 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             .into()
         }
         Code::ToolNotAllowed if call == Some(CallTrouble::NeedsWord) => {
-            "the operator sets `fromModels: true` for the server in the servers file (--servers FILE); under flows_begin a \
-             person may agree to the call"
-                .into()
+            let set =
+                "the operator sets `fromModels: true` for the server in the servers file (--servers FILE); under ";
+            set + Word::Begin + " a person may agree to the call"
         }
         Code::ToolNotAllowed => {
             let alias = alias(work).unwrap_or_else(|| "ALIAS".to_owned());
@@ -122,10 +114,7 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
             )
             .into()
         }
-        Code::ToolUnavailable | Code::ToolError => {
-            "fix what the message names, or call flows_execute again in a minute; what had finished is in partialResults"
-                .into()
-        }
+        Code::ToolUnavailable | Code::ToolError => again("fix what the message names, or ", " in a minute"),
         Code::ModelNotFound
         | Code::ModelUnauthorized
         | Code::ModelRateLimited
@@ -135,8 +124,8 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
         | Code::ContextTooLong
         | Code::ContentFiltered
         | Code::BudgetExceeded
-        | Code::ContractViolation => of_model(first).into(),
-        Code::Cancelled => "call flows_execute again when you want it to finish".into(),
+        | Code::ContractViolation => of_model(first),
+        Code::Cancelled => AGAIN + " when you want it to finish",
         Code::InvalidRequest
         | Code::InvalidCursor
         | Code::AmbiguousName
@@ -156,59 +145,61 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> String {
         | Code::AwaitingHuman
         | Code::EscalationNotFound
         | Code::StoreError
-        | Code::InternalError => {
-            "flows_show lists what each step reads and what is wrong with it".into()
-        }
-    };
-    step.into_owned()
+        | Code::InternalError => Word::Show + " lists what each step reads and what is wrong with it",
+    }
 }
 
-/// What helps where a model gave no output, by the code of its failure.
-const OF_MODELS: [(&[Code], &str); 7] = [
-    (
-        &[Code::ModelUnauthorized],
-        "the operator sets the key where the message says it is, and starts the server again; `flowy models check NAME` \
-         tries it",
-    ),
-    (
-        &[Code::ModelRateLimited, Code::ModelOverloaded],
-        "call flows_execute again later, or with another `model`; what had finished is in partialResults",
-    ),
-    (
-        &[Code::ModelNoQuota],
-        "the operator tops up the account at the provider, or another `model` answers; what had finished is in \
-         partialResults",
-    ),
-    (
-        &[Code::ContextTooLong],
-        "shorten the values or the template, lower `maxOutputTokens` of the step, or take a `model` with a larger context; \
-         the operator says how large it is in `context_tokens`",
-    ),
-    (&[Code::ContentFiltered], "word the values or the template otherwise, or take another `model`"),
-    (
-        &[Code::BudgetExceeded],
-        "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the step needs less; what \
-         had finished is in partialResults",
-    ),
-    (
-        &[Code::ContractViolation],
-        "call flows_execute again, take another `model`, or loosen the step's contract; what the model wrote is in \
-         failures[].generated.text, and what had finished in partialResults",
-    ),
-];
+/// Where it stands what had finished.
+const FINISHED: Word<'_> = Word::Either("what had finished is in partialResults", "what had finished is shown");
+/// To execute once more.
+const AGAIN: Word<'_> = Word::Either("call flows_execute again", "run it again");
+
+/// What helps, and that what had finished is not lost.
+fn finished(what: &str) -> NextStep {
+    NextStep::from(what) + "; " + FINISHED
+}
+
+/// That executing once more helps, with what stands before and behind it.
+fn again(before: &str, behind: &str) -> NextStep {
+    before + AGAIN + behind + "; " + FINISHED
+}
 
 /// What helps where a model gave no output.
-fn of_model(first: Option<(usize, &StepError)>) -> &'static str {
+fn of_model(first: Option<(usize, &StepError)>) -> NextStep {
     match first {
-        Some((_, error)) if error.code == Code::ModelNotFound => no_model(error.generated.is_some()),
-        first => {
-            let known = OF_MODELS.iter().find(|(codes, _)| first.is_some_and(|(_, error)| codes.contains(&error.code)));
-            known.map_or(
-                "see whether the model's server runs and base_url is right (`flowy models check NAME` tries it), or call \
-                 flows_execute again; what had finished is in partialResults",
-                |(_, help)| help,
-            )
-        }
+        Some((_, error)) if error.code == Code::ModelNotFound => no_model(error.generated.is_some()).into(),
+        first => match first.map(|(_, error)| error.code) {
+            Some(Code::ModelUnauthorized) => {
+                "the operator sets the key where the message says it is, and starts the server again; `flowy models \
+                 check NAME` tries it"
+                    .into()
+            }
+            Some(Code::ModelRateLimited | Code::ModelOverloaded) => again("", " later, or with another `model`"),
+            Some(Code::ModelNoQuota) => {
+                finished("the operator tops up the account at the provider, or another `model` answers")
+            }
+            Some(Code::ContextTooLong) => {
+                "shorten the values or the template, lower `maxOutputTokens` of the step, or take a `model` with a larger \
+                 context; the operator says how large it is in `context_tokens`"
+                    .into()
+            }
+            Some(Code::ContentFiltered) => "word the values or the template otherwise, or take another `model`".into(),
+            Some(Code::BudgetExceeded) => finished(
+                "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the step needs less",
+            ),
+            Some(Code::ContractViolation) => {
+                AGAIN
+                    + ", take another `model`, or loosen the step's contract; what the model wrote "
+                    + Word::Either(
+                        "is in failures[].generated.text, and what had finished in partialResults",
+                        "and what had finished is shown",
+                    )
+            }
+            _ => again(
+                "see whether the model's server runs and base_url is right (`flowy models check NAME` tries it), or ",
+                "",
+            ),
+        },
     }
 }
 

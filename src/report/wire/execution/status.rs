@@ -192,7 +192,7 @@ impl DirectAnswer {
             error,
             ran,
             next_step: match finished {
-                Finished::Ran(recorded) => Some(advice::after_end(id, flow, recorded)),
+                Finished::Ran(recorded) => Some(advice::after_end(id, flow, recorded).for_tools().to_owned()),
                 Finished::Broke(_) => None,
             },
             cut: Cut::default(),

@@ -262,7 +262,7 @@ async fn a_page_instead_of_a_repository_is_not_a_missing_repository_and_a_named_
     let desk = Desk::tea().await;
     desk.github.fault(Fault::status("", 503).header("retry-after", "3000"));
     let error = flowy::internals::app::Error::from(newest(&desk.open()).await.unwrap_err());
-    assert!(error.next_step.as_deref().is_some_and(|next| next.contains("50 minutes")), "{error:?}");
+    assert!(error.next_step.as_ref().is_some_and(|next| next.for_tools().contains("50 minutes")), "{error:?}");
 }
 
 #[tokio::test]

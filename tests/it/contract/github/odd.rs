@@ -145,7 +145,7 @@ async fn what_asking_again_does_not_mend_is_not_answered_with_that_advice() {
         desk.github.fault(Fault::status("", status));
         let error = Error::from(newest(&desk.open()).await.unwrap_err());
         assert_eq!(error.code, code);
-        assert!(!error.next_step.unwrap().contains("try again"), "{status}");
+        assert!(!error.next_step.unwrap().for_tools().contains("try again"), "{status}");
         assert_eq!(desk.github.hits().len(), 1, "{status}");
     }
 }
