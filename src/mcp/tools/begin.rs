@@ -1,7 +1,6 @@
 //! `flows_begin`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 
 use super::REF;
 use crate::app::{BeginRequest, Error};
@@ -29,20 +28,17 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("ref", Kind::Text, REF),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let request = BeginRequest {
-            flow: arguments.owned("flowName").unwrap_or_default(),
-            task: arguments.owned("task"),
-            variables: arguments.values("initialVariables"),
-            git_ref: arguments.owned("ref"),
-            refresh: false,
-        };
-        let begun = call.unless_cancelled(call.app.begin(&request, call.progress.as_ref()).boxed()).await?;
-        Ok(Reply::of_guided(&wire::begun(&begun), &begun.turn.guided))
-    }
-    .boxed()
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let request = BeginRequest {
+        flow: arguments.owned("flowName").unwrap_or_default(),
+        task: arguments.owned("task"),
+        variables: arguments.values("initialVariables"),
+        git_ref: arguments.owned("ref"),
+        refresh: false,
+    };
+    let begun = call.unless_cancelled(call.app.begin(&request, call.progress.as_ref()).boxed()).await?;
+    Ok(Reply::of_guided(&wire::begun(&begun), &begun.turn.guided))
 }

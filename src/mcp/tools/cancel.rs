@@ -1,7 +1,6 @@
 //! `flows_cancel`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 
 use super::EXECUTION;
 use crate::app::Error;
@@ -27,14 +26,11 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("reason", Kind::Text, "Why, for the record."),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let id = arguments.text("executionId").unwrap_or_default();
-        let turn = call.unless_cancelled(call.app.cancel(id, arguments.text("reason")).boxed()).await?;
-        Ok(Reply::of(&wire::turn(&turn)))
-    }
-    .boxed()
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let id = arguments.text("executionId").unwrap_or_default();
+    let turn = call.unless_cancelled(call.app.cancel(id, arguments.text("reason")).boxed()).await?;
+    Ok(Reply::of(&wire::turn(&turn)))
 }

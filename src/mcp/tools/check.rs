@@ -1,7 +1,6 @@
 //! `flows_check`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::REF;
@@ -31,35 +30,32 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("ref", Kind::Text, REF),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let Some(flow) = arguments.owned("flow").filter(|flow| !flow.trim().is_empty()) else {
-            if !arguments.values("templates").is_empty() {
-                return Err(Error::invalid("`templates` are checked with the flow that uses them")
-                    .next("give the text of that flow as `flow`, too")
-                    .detail("argument", serde_json::json!("flow")));
-            }
-            return Ok(Reply::text(FORMAT.to_owned()));
-        };
-        let mut templates = Vec::new();
-        for (name, text) in arguments.values("templates") {
-            match text {
-                Value::String(text) => templates.push((name, text)),
-                // A template in JSON that was not put into a text.
-                Value::Object(object) => templates.push((name, Value::Object(object).to_string())),
-                _ => {
-                    return Err(Error::invalid("`templates` holds something that is no text")
-                        .next("give texts by file name, as in {\"Facts.md\": \"…\"}")
-                        .detail("argument", serde_json::json!("templates")));
-                }
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let Some(flow) = arguments.owned("flow").filter(|flow| !flow.trim().is_empty()) else {
+        if !arguments.values("templates").is_empty() {
+            return Err(Error::invalid("`templates` are checked with the flow that uses them")
+                .next("give the text of that flow as `flow`, too")
+                .detail("argument", serde_json::json!("flow")));
+        }
+        return Ok(Reply::text(FORMAT.to_owned()));
+    };
+    let mut templates = Vec::new();
+    for (name, text) in arguments.values("templates") {
+        match text {
+            Value::String(text) => templates.push((name, text)),
+            // A template in JSON that was not put into a text.
+            Value::Object(object) => templates.push((name, Value::Object(object).to_string())),
+            _ => {
+                return Err(Error::invalid("`templates` holds something that is no text")
+                    .next("give texts by file name, as in {\"Facts.md\": \"…\"}")
+                    .detail("argument", serde_json::json!("templates")));
             }
         }
-        let request = DraftRequest { flow, templates, git_ref: arguments.owned("ref") };
-        let checked = call.unless_cancelled(call.app.check_draft(&request).boxed()).await?;
-        Ok(Reply::of(&wire::draft(&checked)))
     }
-    .boxed()
+    let request = DraftRequest { flow, templates, git_ref: arguments.owned("ref") };
+    let checked = call.unless_cancelled(call.app.check_draft(&request).boxed()).await?;
+    Ok(Reply::of(&wire::draft(&checked)))
 }

@@ -1,7 +1,6 @@
 //! `flows_complete_step`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 
 use super::{EXECUTION, TOKEN};
 use crate::app::{Closure, Error, StepOutcome, Ticket};
@@ -35,21 +34,18 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("next", Kind::Text, "Id from ready to go on with."),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let execution = arguments.text("executionId").unwrap_or_default();
-        let closure = Closure {
-            ticket: Ticket::named(arguments.text("stepToken").unwrap_or_default()),
-            output: arguments.anything("output"),
-            outcome: arguments.text("outcome").and_then(StepOutcome::named).unwrap_or(StepOutcome::Done),
-            next: arguments.owned("next"),
-        };
-        let told = call.progress.as_ref();
-        let turn = call.unless_cancelled(call.app.complete_step(execution, &closure, told).boxed()).await?;
-        Ok(Reply::of_guided(&wire::turn(&turn), &turn.guided))
-    }
-    .boxed()
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let execution = arguments.text("executionId").unwrap_or_default();
+    let closure = Closure {
+        ticket: Ticket::named(arguments.text("stepToken").unwrap_or_default()),
+        output: arguments.anything("output"),
+        outcome: arguments.text("outcome").and_then(StepOutcome::named).unwrap_or(StepOutcome::Done),
+        next: arguments.owned("next"),
+    };
+    let told = call.progress.as_ref();
+    let turn = call.unless_cancelled(call.app.complete_step(execution, &closure, told).boxed()).await?;
+    Ok(Reply::of_guided(&wire::turn(&turn), &turn.guided))
 }

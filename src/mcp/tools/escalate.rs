@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 
 use super::{EXECUTION, TOKEN};
 use crate::app::{Asker, Error, Question, Ticket};
@@ -34,25 +33,22 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("context", Kind::Anything, "What the person should know."),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let execution = arguments.text("executionId").unwrap_or_default();
-        let question = Question {
-            ticket: Ticket::named(arguments.text("stepToken").unwrap_or_default()),
-            reason: arguments.owned("reason").unwrap_or_default(),
-            questions: arguments.texts("questions"),
-            context: arguments.anything("context"),
-        };
-        let asker = call.person.clone().map(|person| Arc::new(person) as Arc<dyn Asker>);
-        let turn = call.unless_cancelled(call.app.escalate(execution, &question, asker).boxed()).await?;
-        let mut reply = Reply::of(&wire::turn(&turn));
-        if matches!(call.person, Some(Person::AskedByResult)) {
-            reply.asks = turn.asked().as_ref().and_then(input_required).map(Box::new);
-        }
-        Ok(reply)
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let execution = arguments.text("executionId").unwrap_or_default();
+    let question = Question {
+        ticket: Ticket::named(arguments.text("stepToken").unwrap_or_default()),
+        reason: arguments.owned("reason").unwrap_or_default(),
+        questions: arguments.texts("questions"),
+        context: arguments.anything("context"),
+    };
+    let asker = call.person.clone().map(|person| Arc::new(person) as Arc<dyn Asker>);
+    let turn = call.unless_cancelled(call.app.escalate(execution, &question, asker).boxed()).await?;
+    let mut reply = Reply::of(&wire::turn(&turn));
+    if matches!(call.person, Some(Person::AskedByResult)) {
+        reply.asks = turn.asked().as_ref().and_then(input_required).map(Box::new);
     }
-    .boxed()
+    Ok(reply)
 }

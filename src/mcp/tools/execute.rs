@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 
 use super::REF;
 use crate::app::{Caller, Detail, Error, ExecuteRequest, ModelChoice, OnFailure, Outcome};
@@ -47,43 +46,39 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("maxTokens", Kind::Count(1, LARGEST_BUDGET), "Largest reply.").default("20000"),
     ],
     failure: FailureShape::Execution,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT);
-        let on_failure = arguments.text("onFailure").and_then(OnFailure::named).unwrap_or_default();
-        let mut models = ModelChoice::default();
-        if let Some(model) = arguments.text("model") {
-            models.take(model).map_err(|why| {
-                Error::invalid(format!("`model` names no model: {why}"))
-                    .next("give the name of a model, none, or OLD=NEW")
-            })?;
-        }
-        let request = ExecuteRequest {
-            flow: arguments.owned("flowName").unwrap_or_default(),
-            variables: arguments.values("initialVariables"),
-            git_ref: arguments.owned("ref"),
-            refresh: false,
-            on_failure,
-            wait: Some(Duration::try_from_secs_f64(wait).unwrap_or_default()),
-            models,
-        };
-        let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
-        // App itself stops what it has begun when the call is cancelled.
-        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ..Caller::default() };
-        if arguments.flag("dryRun").unwrap_or(false) {
-            let rehearsal = call.app.rehearse(&request, &caller).await?;
-            return Ok(Reply::of(&wire::rehearsal(&rehearsal, most)));
-        }
-        // The contract's own name has the contract's shape.
-        let usual = if call.contract { Detail::Full } else { Detail::Final };
-        let detail = arguments.text("detail").and_then(Detail::named).unwrap_or(usual);
-        let outcome = call.app.execute(request, &caller).await?;
-        Ok(executed(&outcome, detail, most))
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let wait = arguments.seconds("waitSeconds").unwrap_or(WAIT);
+    let on_failure = arguments.text("onFailure").and_then(OnFailure::named).unwrap_or_default();
+    let mut models = ModelChoice::default();
+    if let Some(model) = arguments.text("model") {
+        models.take(model).map_err(|why| {
+            Error::invalid(format!("`model` names no model: {why}")).next("give the name of a model, none, or OLD=NEW")
+        })?;
     }
-    .boxed()
+    let request = ExecuteRequest {
+        flow: arguments.owned("flowName").unwrap_or_default(),
+        variables: arguments.values("initialVariables"),
+        git_ref: arguments.owned("ref"),
+        refresh: false,
+        on_failure,
+        wait: Some(Duration::try_from_secs_f64(wait).unwrap_or_default()),
+        models,
+    };
+    let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
+    // App itself stops what it has begun when the call is cancelled.
+    let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ..Caller::default() };
+    if arguments.flag("dryRun").unwrap_or(false) {
+        let rehearsal = call.app.rehearse(&request, &caller).await?;
+        return Ok(Reply::of(&wire::rehearsal(&rehearsal, most)));
+    }
+    // The contract's own name has the contract's shape.
+    let usual = if call.contract { Detail::Full } else { Detail::Final };
+    let detail = arguments.text("detail").and_then(Detail::named).unwrap_or(usual);
+    let outcome = call.app.execute(request, &caller).await?;
+    Ok(executed(&outcome, detail, most))
 }
 
 /// How a direct execution stands, for whoever waited for it.

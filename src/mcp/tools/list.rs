@@ -1,7 +1,6 @@
 //! `flows_list`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::REF;
@@ -63,83 +62,80 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("tier", Kind::Word(MODES), "The former name of mode.").replaced_by("`mode`").elsewhere(BRIEF),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let warnings: Vec<WarningAnswer> = arguments.deprecated(TOOL.parameters).into_iter().map(deprecated).collect();
-        let named = mode(arguments)?;
-        let query = arguments.texts("query");
-        let mut selection = Selection::all(match named {
-            Some(mode) => mode,
-            None if call.contract => Mode::Contract,
-            None if !query.is_empty() => Mode::Brief,
-            None => Mode::default(),
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let warnings: Vec<WarningAnswer> = arguments.deprecated(TOOL.parameters).into_iter().map(deprecated).collect();
+    let named = mode(arguments)?;
+    let query = arguments.texts("query");
+    let mut selection = Selection::all(match named {
+        Some(mode) => mode,
+        None if call.contract => Mode::Contract,
+        None if !query.is_empty() => Mode::Brief,
+        None => Mode::default(),
+    });
+    selection.query = query;
+    selection.kind = arguments.text("kind").and_then(ListKind::named).unwrap_or_default();
+    selection.max_latency_ms = arguments.count("maxLatencyMs");
+    selection.tags = arguments.texts("tags");
+    selection.category = arguments.owned("category");
+    selection.complexity = arguments.owned("complexity");
+    selection.names = arguments.texts("names");
+    selection.limit = arguments.count("limit");
+    selection.cursor = arguments.owned("cursor");
+    selection.max_tokens = arguments.count("maxTokens");
+    selection.include_metadata = arguments.flag("includeMetadata").unwrap_or(true);
+    let mut request = ListRequest {
+        selection,
+        git_ref: arguments.owned("ref"),
+        refresh: arguments.flag("refresh").unwrap_or(false),
+        count_errors: false,
+    };
+    let begun = call.app.clock().reading();
+    let count = |listing: &Listing, characters: usize| {
+        call.app.count_listing(&ListingCost {
+            mode: listing.page.mode,
+            entries: listing.page.returned,
+            characters,
+            tokens: listing.page.estimated_tokens,
+            took: call.app.clock().reading().saturating_sub(begun),
+            deprecated: warnings.len(),
         });
-        selection.query = query;
-        selection.kind = arguments.text("kind").and_then(ListKind::named).unwrap_or_default();
-        selection.max_latency_ms = arguments.count("maxLatencyMs");
-        selection.tags = arguments.texts("tags");
-        selection.category = arguments.owned("category");
-        selection.complexity = arguments.owned("complexity");
-        selection.names = arguments.texts("names");
-        selection.limit = arguments.count("limit");
-        selection.cursor = arguments.owned("cursor");
-        selection.max_tokens = arguments.count("maxTokens");
-        selection.include_metadata = arguments.flag("includeMetadata").unwrap_or(true);
-        let mut request = ListRequest {
-            selection,
-            git_ref: arguments.owned("ref"),
-            refresh: arguments.flag("refresh").unwrap_or(false),
-            count_errors: false,
-        };
-        let begun = call.app.clock().reading();
-        let count = |listing: &Listing, characters: usize| {
-            call.app.count_listing(&ListingCost {
-                mode: listing.page.mode,
-                entries: listing.page.returned,
-                characters,
-                tokens: listing.page.estimated_tokens,
-                took: call.app.clock().reading().saturating_sub(begun),
-                deprecated: warnings.len(),
-            });
-        };
-        let mut made_smaller = false;
-        loop {
-            let listing = call.unless_cancelled(call.app.list(request.clone()).boxed()).await?;
-            let ours = listing.page.mode != Mode::Contract;
-            if ours && !made_smaller && call.travels == Travels::Twice {
-                let written = wire::written_listing(&listing, &warnings);
-                if written.fits() {
-                    count(&listing, written.characters());
-                    return Ok(Reply::written(written));
-                }
-            }
-            let mut answer = wire::listing(&listing, &warnings);
-            if made_smaller && listing.page.next_cursor.is_some() {
-                answer.cut_by_budget();
-            }
-            let shown = listing.page.returned;
-            let text = wire::json_of(&answer);
-            let Some(room) = entries_with_room(&listing.page, &text, call.travels) else {
-                count(&listing, text.chars().count());
-                return Ok(Reply::of(&answer));
-            };
-            made_smaller = true;
-            request.refresh = false;
-            if shown > 1 {
-                request.selection.limit = i64::try_from(room.clamp(1, shown - 1)).ok();
-            } else if request.selection.max_tokens != Some(1) {
-                // One flow alone is too much: its shortest form.
-                request.selection.max_tokens = Some(1);
-            } else {
-                count(&listing, text.chars().count());
-                return Ok(Reply::of(&answer));
+    };
+    let mut made_smaller = false;
+    loop {
+        let listing = call.unless_cancelled(call.app.list(request.clone()).boxed()).await?;
+        let ours = listing.page.mode != Mode::Contract;
+        if ours && !made_smaller && call.travels == Travels::Twice {
+            let written = wire::written_listing(&listing, &warnings);
+            if written.fits() {
+                count(&listing, written.characters());
+                return Ok(Reply::written(written));
             }
         }
+        let mut answer = wire::listing(&listing, &warnings);
+        if made_smaller && listing.page.next_cursor.is_some() {
+            answer.cut_by_budget();
+        }
+        let shown = listing.page.returned;
+        let text = wire::json_of(&answer);
+        let Some(room) = entries_with_room(&listing.page, &text, call.travels) else {
+            count(&listing, text.chars().count());
+            return Ok(Reply::of(&answer));
+        };
+        made_smaller = true;
+        request.refresh = false;
+        if shown > 1 {
+            request.selection.limit = i64::try_from(room.clamp(1, shown - 1)).ok();
+        } else if request.selection.max_tokens != Some(1) {
+            // One flow alone is too much: its shortest form.
+            request.selection.max_tokens = Some(1);
+        } else {
+            count(&listing, text.chars().count());
+            return Ok(Reply::of(&answer));
+        }
     }
-    .boxed()
 }
 
 /// How many of a listing's entries have room in one message; none where all have.

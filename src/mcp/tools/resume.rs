@@ -1,7 +1,6 @@
 //! `flows_resume`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 
 use std::time::Duration;
 
@@ -35,23 +34,20 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("answers", Kind::Anything, "What your user said.").also(&["humanInput"]),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let request = ResumeRequest {
-            execution: arguments.owned("executionId").unwrap_or_default(),
-            escalation: arguments.owned("escalationId"),
-            answers: arguments.anything("answers"),
-        };
-        // App itself stops what it has begun when the call is cancelled.
-        let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ..Caller::default() };
-        Ok(match call.app.resume(&request, Some(WAIT), &caller).await? {
-            Resumed::Guided(turn) => Reply::of_guided(&wire::turn(&turn), &turn.guided),
-            Resumed::Direct(outcome) => executed(&outcome, Detail::Final, None),
-            Resumed::Asking(story) => Reply::of(&wire::guided_status(&story, &[])),
-        })
-    }
-    .boxed()
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let request = ResumeRequest {
+        execution: arguments.owned("executionId").unwrap_or_default(),
+        escalation: arguments.owned("escalationId"),
+        answers: arguments.anything("answers"),
+    };
+    // App itself stops what it has begun when the call is cancelled.
+    let caller = Caller { cancel: call.cancel.clone(), progress: call.progress.clone(), ..Caller::default() };
+    Ok(match call.app.resume(&request, Some(WAIT), &caller).await? {
+        Resumed::Guided(turn) => Reply::of_guided(&wire::turn(&turn), &turn.guided),
+        Resumed::Direct(outcome) => executed(&outcome, Detail::Final, None),
+        Resumed::Asking(story) => Reply::of(&wire::guided_status(&story, &[])),
+    })
 }

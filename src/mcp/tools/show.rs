@@ -1,7 +1,6 @@
 //! `flows_show`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 
 use super::REF;
 use crate::app::{Error, ShowRequest, Shown};
@@ -33,32 +32,29 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("refresh", Kind::Flag, "Ask the source for changes first.").unlisted(),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        let request = ShowRequest {
-            name: arguments.owned("name").unwrap_or_default(),
-            git_ref: arguments.owned("ref"),
-            refresh: arguments.flag("refresh").unwrap_or(false),
-        };
-        let shown = call.unless_cancelled(call.app.show(&request).boxed()).await?;
-        match (&shown, arguments.text("format")) {
-            (Shown::Flow { prepared, .. }, Some("mermaid")) => {
-                let full = arguments.text("detail") == Some("full");
-                let drawn = if full { draw::Picture::unfolded } else { draw::Picture::of };
-                Ok(Reply::text(drawn(&prepared.flow, prepared.plan.as_deref()).mermaid()))
-            }
-            (Shown::Template { .. }, Some("mermaid")) => {
-                Err(Error::invalid("a template has no graph to draw").next("leave `format` out, or name a flow"))
-            }
-            (Shown::Flow { .. } | Shown::Template { .. }, _) => {
-                let whole = wire::shown(&shown, arguments.text("detail") == Some("full"));
-                let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
-                Ok(Reply::of(&whole.within(most)))
-            }
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    let request = ShowRequest {
+        name: arguments.owned("name").unwrap_or_default(),
+        git_ref: arguments.owned("ref"),
+        refresh: arguments.flag("refresh").unwrap_or(false),
+    };
+    let shown = call.unless_cancelled(call.app.show(&request).boxed()).await?;
+    match (&shown, arguments.text("format")) {
+        (Shown::Flow { prepared, .. }, Some("mermaid")) => {
+            let full = arguments.text("detail") == Some("full");
+            let drawn = if full { draw::Picture::unfolded } else { draw::Picture::of };
+            Ok(Reply::text(drawn(&prepared.flow, prepared.plan.as_deref()).mermaid()))
+        }
+        (Shown::Template { .. }, Some("mermaid")) => {
+            Err(Error::invalid("a template has no graph to draw").next("leave `format` out, or name a flow"))
+        }
+        (Shown::Flow { .. } | Shown::Template { .. }, _) => {
+            let whole = wire::shown(&shown, arguments.text("detail") == Some("full"));
+            let most = arguments.count("maxTokens").and_then(|most| usize::try_from(most).ok());
+            Ok(Reply::of(&whole.within(most)))
         }
     }
-    .boxed()
 }

@@ -1,7 +1,6 @@
 //! `flows_status`.
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use crate::app::{Error, GuidedState, MOST_CHARACTERS, Section, StatusAnswer, StatusRequest};
@@ -33,39 +32,36 @@ pub(super) const TOOL: Definition = Definition {
         Parameter::new("cursor", Kind::Text, "nextCursor of the page before."),
     ],
     failure: FailureShape::Error,
-    run,
+    run: |call, arguments| run(call, arguments).boxed(),
 };
 
-fn run<'a>(call: &'a ToolCall, arguments: &'a Arguments) -> BoxFuture<'a, Result<Reply, Error>> {
-    async move {
-        if arguments.text("nodeId").is_some() && arguments.text("executionId").is_none() {
-            return Err(Error::invalid("`nodeId` is a step of an execution, and `executionId` is missing")
-                .next("give `executionId`, as flows_execute or flows_begin answered it")
-                .detail("argument", json!("executionId")));
-        }
-        let include = arguments.texts("include");
-        let mut request = StatusRequest {
-            execution: arguments.owned("executionId"),
-            node: arguments.owned("nodeId"),
-            flow: arguments.owned("flowName"),
-            states: arguments.texts("state").iter().filter_map(|word| GuidedState::named(word)).collect(),
-            include: include.iter().filter_map(|word| Section::named(word)).collect(),
-            limit: arguments.count("limit"),
-            cursor: arguments.owned("cursor"),
-        };
-        loop {
-            let answer = call.unless_cancelled(call.app.status(&request).boxed()).await?;
-            let told = wire::status(&answer);
-            let returned = answer.returned();
-            if wire::frame_fits(&told) || returned <= 1 {
-                return Ok(match &answer {
-                    StatusAnswer::Guided { story, .. } => Reply::of_guided(&told, &story.guided),
-                    StatusAnswer::One { .. } | StatusAnswer::List { .. } | StatusAnswer::Text(_) => Reply::of(&told),
-                });
-            }
-            // A page that no client would take is made smaller; its cursor goes on from there.
-            request.limit = i64::try_from(returned / 2).ok();
-        }
+async fn run(call: &ToolCall, arguments: &Arguments) -> Result<Reply, Error> {
+    if arguments.text("nodeId").is_some() && arguments.text("executionId").is_none() {
+        return Err(Error::invalid("`nodeId` is a step of an execution, and `executionId` is missing")
+            .next("give `executionId`, as flows_execute or flows_begin answered it")
+            .detail("argument", json!("executionId")));
     }
-    .boxed()
+    let include = arguments.texts("include");
+    let mut request = StatusRequest {
+        execution: arguments.owned("executionId"),
+        node: arguments.owned("nodeId"),
+        flow: arguments.owned("flowName"),
+        states: arguments.texts("state").iter().filter_map(|word| GuidedState::named(word)).collect(),
+        include: include.iter().filter_map(|word| Section::named(word)).collect(),
+        limit: arguments.count("limit"),
+        cursor: arguments.owned("cursor"),
+    };
+    loop {
+        let answer = call.unless_cancelled(call.app.status(&request).boxed()).await?;
+        let told = wire::status(&answer);
+        let returned = answer.returned();
+        if wire::frame_fits(&told) || returned <= 1 {
+            return Ok(match &answer {
+                StatusAnswer::Guided { story, .. } => Reply::of_guided(&told, &story.guided),
+                StatusAnswer::One { .. } | StatusAnswer::List { .. } | StatusAnswer::Text(_) => Reply::of(&told),
+            });
+        }
+        // A page that no client would take is made smaller; its cursor goes on from there.
+        request.limit = i64::try_from(returned / 2).ok();
+    }
 }
