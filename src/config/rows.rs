@@ -19,6 +19,21 @@ const LONGEST_WAIT_MS: u64 = 600_000;
 /// GitHub refuses files over 100 MB.
 const LARGEST_FILE_BYTES: u64 = 100 * 1024 * 1024;
 
+/// How a text becomes a setting's value, and the value a text.
+macro_rules! kept {
+    ($field:ident, $($read:ident)::+ $(($($how:expr),*))? $(, $write:ident)?) => {
+        SettingRow {
+            put: |settings, given| {
+                $($read)::+(given $($(, $how)*)?).map(|value| settings.$field = value)
+            },
+            written: |settings| Some(kept!(@ settings.$field $(, $write)?)),
+            ..PLAIN
+        }
+    };
+    (@ $value:expr) => { $value.to_string() };
+    (@ $value:expr, $write:ident) => { $write($value) };
+}
+
 /// The source is also read before the file in the current folder, which may have come with it.
 pub(super) const SOURCE: SettingRow = SettingRow {
     flag: Some("--source"),
@@ -136,9 +151,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "GitHub's REST address; https://HOST/api/v3 for GitHub Enterprise",
         own_file_only: true,
         concern: Concern::Reading,
-        put: |settings, given| reading::api_url(given).map(|value| settings.api_url = value),
-        written: |settings| Some(settings.api_url.clone()),
-        ..PLAIN
+        ..kept!(api_url, reading::api_url)
     },
     SettingRow {
         flag: Some("--cache-ttl-ms"),
@@ -148,9 +161,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("900000"),
         meaning: "how long a catalog is served without asking GitHub again, in milliseconds",
         concern: Concern::Reading,
-        put: |settings, given| reading::milliseconds(given, 0..=A_YEAR_MS).map(|time| settings.cache_ttl = time),
-        written: |settings| Some(milliseconds(settings.cache_ttl)),
-        ..PLAIN
+        ..kept!(cache_ttl, reading::milliseconds(0..=A_YEAR_MS), milliseconds)
     },
     SettingRow {
         flag: Some("--max-file-size-bytes"),
@@ -160,12 +171,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("1048576"),
         meaning: "size limit of a catalog file, in bytes",
         concern: Concern::Reading,
-        put: |settings, given| {
-            reading::number(given, SettingUnit::Bytes, 1..=LARGEST_FILE_BYTES)
-                .map(|number| settings.max_file_size = number)
-        },
-        written: |settings| Some(settings.max_file_size.to_string()),
-        ..PLAIN
+        ..kept!(max_file_size, reading::number(SettingUnit::Bytes, 1..=LARGEST_FILE_BYTES))
     },
     SettingRow {
         flag: Some("--retry-attempts"),
@@ -175,11 +181,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("3"),
         meaning: "number of tries of one request to GitHub, 1 to 10",
         concern: Concern::Reading,
-        put: |settings, given| {
-            reading::number(given, SettingUnit::Tries, 1..=10).map(|number| settings.retry_attempts = number)
-        },
-        written: |settings| Some(settings.retry_attempts.to_string()),
-        ..PLAIN
+        ..kept!(retry_attempts, reading::number(SettingUnit::Tries, 1..=10))
     },
     SettingRow {
         variables: &["MAX_CONCURRENT_REQUESTS"],
@@ -187,12 +189,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("20"),
         meaning: "number of tool calls handled at once; also limits requests to GitHub at once, of which there are at most 4",
         concern: Concern::Serving,
-        put: |settings, given| {
-            reading::number(given, SettingUnit::Calls, 1..=1_000)
-                .map(|number| settings.max_concurrent_requests = number)
-        },
-        written: |settings| Some(settings.max_concurrent_requests.to_string()),
-        ..PLAIN
+        ..kept!(max_concurrent_requests, reading::number(SettingUnit::Calls, 1..=1_000))
     },
     SettingRow {
         variables: &["FLOWY_EXECUTIONS_KEPT"],
@@ -201,12 +198,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "number of direct executions that stay stored, the newest; their inputs and outputs are on this machine's disk",
         own_file_only: true,
         concern: Concern::StateFolder,
-        put: |settings, given| {
-            reading::number(given, SettingUnit::Executions, 1..=1_000_000)
-                .map(|number| settings.executions_kept = number)
-        },
-        written: |settings| Some(settings.executions_kept.to_string()),
-        ..PLAIN
+        ..kept!(executions_kept, reading::number(SettingUnit::Executions, 1..=1_000_000))
     },
     SettingRow {
         variables: &["FLOWY_EXECUTIONS_KEPT_DAYS"],
@@ -215,11 +207,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "number of days that direct executions stay stored, at most",
         own_file_only: true,
         concern: Concern::StateFolder,
-        put: |settings, given| {
-            reading::number(given, SettingUnit::Days, 1..=3_650).map(|number| settings.executions_kept_days = number)
-        },
-        written: |settings| Some(settings.executions_kept_days.to_string()),
-        ..PLAIN
+        ..kept!(executions_kept_days, reading::number(SettingUnit::Days, 1..=3_650))
     },
     SettingRow {
         variables: &["FLOWY_MAX_PROMPTS"],
@@ -227,11 +215,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("100"),
         meaning: "number of prompts that clients are shown, 0 to 1000, by name",
         concern: Concern::Serving,
-        put: |settings, given| {
-            reading::number(given, SettingUnit::Prompts, 0..=1_000).map(|number| settings.max_prompts = number)
-        },
-        written: |settings| Some(settings.max_prompts.to_string()),
-        ..PLAIN
+        ..kept!(max_prompts, reading::number(SettingUnit::Prompts, 0..=1_000))
     },
     SettingRow {
         variables: &["FLOWY_PROMPT_TEMPLATES"],
@@ -239,9 +223,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("false"),
         meaning: "also show clients the templates as prompts, after the flows",
         concern: Concern::Serving,
-        put: |settings, given| reading::switch(given).map(|value| settings.prompt_templates = value),
-        written: |settings| Some(settings.prompt_templates.to_string()),
-        ..PLAIN
+        ..kept!(prompt_templates, reading::switch)
     },
     SettingRow {
         flag: Some("--expose"),
@@ -253,9 +235,7 @@ pub const SETTINGS: &[SettingRow] = &[
                   or all (only those on --expose-list, if it is given)",
         own_file_only: true,
         concern: Concern::Exposing,
-        put: |settings, given| exposing::expose(given).map(|value| settings.expose = value),
-        written: |settings| Some(settings.expose.word().to_owned()),
-        ..PLAIN
+        ..kept!(expose, exposing::expose)
     },
     SettingRow {
         flag: Some("--expose-list"),
@@ -266,9 +246,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "names of the flows that --expose may make tools, separated by commas; * for every flow",
         own_file_only: true,
         concern: Concern::Exposing,
-        put: |settings, given| exposing::expose_list(given).map(|value| settings.expose_list = value),
-        written: |settings| Some(settings.expose_list.to_string()),
-        ..PLAIN
+        ..kept!(expose_list, exposing::expose_list)
     },
     SettingRow {
         flag: Some("--expose-prefix"),
@@ -291,9 +269,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "show MCP clients these tools and nothing else: no flows_list, no other flow, no prompts",
         own_file_only: true,
         concern: Concern::Exposing,
-        put: |settings, given| reading::switch(given).map(|value| settings.only_exposed = value),
-        written: |settings| Some(settings.only_exposed.to_string()),
-        ..PLAIN
+        ..kept!(only_exposed, reading::switch)
     },
     SettingRow {
         variables: &["FLOWY_MAX_EXPOSED"],
@@ -302,11 +278,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "largest number of flows that are tools of their own, 0 to 1000; the first by name are taken",
         own_file_only: true,
         concern: Concern::Exposing,
-        put: |settings, given| {
-            reading::number(given, SettingUnit::Tools, 0..=1_000).map(|number| settings.max_exposed = number)
-        },
-        written: |settings| Some(settings.max_exposed.to_string()),
-        ..PLAIN
+        ..kept!(max_exposed, reading::number(SettingUnit::Tools, 0..=1_000))
     },
     SettingRow {
         flag: Some("--log-level"),
@@ -315,9 +287,7 @@ pub const SETTINGS: &[SettingRow] = &[
         key: Some("log_level"),
         default: Fallback::Value("info"),
         meaning: "how much is logged: error, warn, info, debug or trace",
-        put: |settings, given| reading::log_level(given).map(|value| settings.log_level = value),
-        written: |settings| Some(settings.log_level.clone()),
-        ..PLAIN
+        ..kept!(log_level, reading::log_level)
     },
     SettingRow {
         variables: &["MCP_SERVER_NAME"],
@@ -325,9 +295,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("flowy"),
         meaning: "the name the server introduces itself by",
         concern: Concern::Serving,
-        put: |settings, given| reading::server_name(given).map(|value| settings.server_name = value),
-        written: |settings| Some(settings.server_name.clone()),
-        ..PLAIN
+        ..kept!(server_name, reading::server_name)
     },
     SettingRow {
         flag: Some("--lenient"),
@@ -336,9 +304,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("false"),
         meaning: "treat an edge to a missing node as a warning, not as an error",
         concern: Concern::Catalog,
-        put: |settings, given| reading::switch(given).map(|value| settings.lenient = value),
-        written: |settings| Some(settings.lenient.to_string()),
-        ..PLAIN
+        ..kept!(lenient, reading::switch)
     },
     SettingRow {
         flag: Some("--allow-any-commit"),
@@ -348,9 +314,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "allow commits outside the default branch, including commits of forks",
         own_file_only: true,
         concern: Concern::Reading,
-        put: |settings, given| reading::switch(given).map(|value| settings.allow_any_commit = value),
-        written: |settings| Some(settings.allow_any_commit.to_string()),
-        ..PLAIN
+        ..kept!(allow_any_commit, reading::switch)
     },
     SettingRow {
         flag: Some("--no-usage"),
@@ -359,9 +323,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("false"),
         meaning: "don't count how often flows are used and what listings cost; counts never leave this machine",
         concern: Concern::Counts,
-        put: |settings, given| reading::switch(given).map(|value| settings.no_usage = value),
-        written: |settings| Some(settings.no_usage.to_string()),
-        ..PLAIN
+        ..kept!(no_usage, reading::switch)
     },
     DEFAULT_MODEL,
     SettingRow {
@@ -371,9 +333,7 @@ pub const SETTINGS: &[SettingRow] = &[
         meaning: "the currency of price_in and price_out of models, as it is shown",
         own_file_only: true,
         concern: Concern::Models,
-        put: |settings, given| reading::word(given).map(|value| settings.currency = value),
-        written: |settings| Some(settings.currency.clone()),
-        ..PLAIN
+        ..kept!(currency, reading::word)
     },
     SettingRow {
         variables: &["FLOWY_EXECUTION_TIMEOUT_MS"],
@@ -412,11 +372,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("25000"),
         meaning: "the longest that one refresh from GitHub may take, tries and pauses included, in milliseconds",
         concern: Concern::Reading,
-        put: |settings, given| {
-            reading::milliseconds(given, 1..=LONGEST_WAIT_MS).map(|time| settings.fetch_deadline = time)
-        },
-        written: |settings| Some(milliseconds(settings.fetch_deadline)),
-        ..PLAIN
+        ..kept!(fetch_deadline, reading::milliseconds(1..=LONGEST_WAIT_MS), milliseconds)
     },
     SettingRow {
         variables: &["FLOWY_REQUEST_TIMEOUT_MS"],
@@ -424,11 +380,7 @@ pub const SETTINGS: &[SettingRow] = &[
         default: Fallback::Value("10000"),
         meaning: "the longest that one request to GitHub may take, in milliseconds",
         concern: Concern::Reading,
-        put: |settings, given| {
-            reading::milliseconds(given, 1..=LONGEST_WAIT_MS).map(|time| settings.request_timeout = time)
-        },
-        written: |settings| Some(milliseconds(settings.request_timeout)),
-        ..PLAIN
+        ..kept!(request_timeout, reading::milliseconds(1..=LONGEST_WAIT_MS), milliseconds)
     },
     CONFIG,
 ];
