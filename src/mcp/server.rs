@@ -38,6 +38,10 @@ use crate::app::{App, Code, Error, ExposedFlow};
 use crate::config::Expose;
 use crate::report::wire::Travels;
 
+type Context = RequestContext<RoleServer>;
+type Page = Option<PaginatedRequestParams>;
+type Answer<T> = Result<T, ErrorData>;
+
 /// How long a session may wait before its first word to know which flows are tools.
 const LOOK_AHEAD: Duration = Duration::from_secs(5);
 /// Where a result says whether it is complete.
@@ -103,11 +107,7 @@ impl McpServer {
 
     /// A `tools/call` that rmcp can't read. Some clients send the arguments as a JSON text; what
     /// is meant by that is clear.
-    async fn misspelt_call(
-        &self,
-        params: Option<Value>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
+    async fn misspelt_call(&self, params: Option<Value>, context: Context) -> Answer<CustomResult> {
         let malformed = |why: &str| ErrorData::invalid_params(format!("this tools/call can't be read: {why}"), None);
         let Some(Value::Object(mut params)) = params else { return Err(malformed("params is not an object")) };
         let Some(Value::String(name)) = params.remove("name") else { return Err(malformed("name is not a text")) };
@@ -131,8 +131,8 @@ impl McpServer {
         called: &str,
         sent: Map<String, Value>,
         answered: Option<InputResponses>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Reply, ErrorData> {
+        context: &Context,
+    ) -> Answer<Reply> {
         let (name, contract) = aliases::tool(called);
         let target = match self.find(&name) {
             Some(tool) => CallTarget::Fixed(tool),
@@ -148,11 +148,7 @@ impl McpServer {
     }
 
     /// The flow that is a tool of this name.
-    async fn exposed(
-        &self,
-        called: &str,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Arc<ExposedFlow>>, Error> {
+    async fn exposed(&self, called: &str, context: &Context) -> Result<Option<Arc<ExposedFlow>>, Error> {
         // A name that no flow's tool can have is unknown, whether the catalog can be reached or not.
         let prefix = &self.app.settings().expose_prefix;
         let Some(exposing) = self.exposing.as_ref().filter(|_| called.starts_with(prefix.as_str())) else {
@@ -175,7 +171,7 @@ impl McpServer {
     }
 
     /// A reply as rmcp takes it: where there is an outbox, what is written waits there.
-    fn sent(&self, reply: Reply, context: &RequestContext<RoleServer>) -> CallToolResponse {
+    fn sent(&self, reply: Reply, context: &Context) -> CallToolResponse {
         if let Some(asks) = reply.asks {
             return (*asks).into();
         }
@@ -199,7 +195,7 @@ impl McpServer {
     }
 
     /// Without a session, every result says who answers.
-    fn sign(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
+    fn sign(&self, meta: &mut Option<MetaObject>, context: &Context) {
         identity::sign(meta, &self.app.settings().server_name, context);
     }
 
@@ -243,7 +239,7 @@ impl McpServer {
         (contract, travels): (bool, Travels),
         sent: Map<String, Value>,
         person: Option<Person>,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
     ) -> Reply {
         let flow = target.flow(&sent);
         let begun = self.app.clock().reading();
@@ -310,7 +306,7 @@ impl McpServer {
     async fn guarded<T>(
         &self,
         method: &'static str,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         work: BoxFuture<'_, Result<T, Error>>,
     ) -> Result<T, Error> {
         let done = self.bounded(method, context, work).await;
@@ -324,10 +320,10 @@ impl McpServer {
     async fn signed<T>(
         &self,
         method: &'static str,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         work: BoxFuture<'_, Result<T, Error>>,
         meta: fn(&mut T) -> &mut Option<MetaObject>,
-    ) -> Result<T, ErrorData> {
+    ) -> Answer<T> {
         let done = self.guarded(method, context, work).await;
         let mut reply = done.map_err(|error| failure::protocol(&error, method))?;
         self.sign(meta(&mut reply), context);
@@ -338,7 +334,7 @@ impl McpServer {
     async fn bounded<T>(
         &self,
         method: &'static str,
-        context: &RequestContext<RoleServer>,
+        context: &Context,
         work: BoxFuture<'_, Result<T, Error>>,
     ) -> Result<T, Error> {
         let bounded = async {
@@ -377,7 +373,7 @@ impl McpServer {
 }
 
 /// Where a page begins; an empty cursor is none, as it is in the arguments of tools.
-fn cursor(page: Option<PaginatedRequestParams>) -> Option<String> {
+fn cursor(page: Page) -> Option<String> {
     page.and_then(|page| page.cursor).filter(|cursor| !cursor.is_empty())
 }
 
@@ -406,11 +402,7 @@ impl ServerHandler for McpServer {
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(self.introduction())
     }
 
-    async fn list_tools(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, page: Page, context: Context) -> Answer<ListToolsResult> {
         prompts::only_page(cursor(page).as_deref()).map_err(|error| failure::protocol(&error, "tools/list"))?;
         let mut tools: Vec<Tool> = {
             let may = self.steps_may();
@@ -443,11 +435,7 @@ impl ServerHandler for McpServer {
         self.find(name).map(|tool| tool.tool(self.steps_may())).or_else(exposed)
     }
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Answer<CallToolResponse> {
         let arguments = request.arguments.unwrap_or_default();
         let reply = self.call(&request.name, arguments, request.input_responses, &context).await?;
         Ok(self.sent(reply, &context))
@@ -459,21 +447,13 @@ impl ServerHandler for McpServer {
         }
     }
 
-    async fn list_resources(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(&self, page: Page, context: Context) -> Answer<ListResourcesResult> {
         let cursor = cursor(page);
         let work = resources::list(&self.app, cursor.as_deref(), self.only()).boxed();
         self.signed("resources/list", &context, work, |list| &mut list.meta).await
     }
 
-    async fn list_resource_templates(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+    async fn list_resource_templates(&self, page: Page, context: Context) -> Answer<ListResourceTemplatesResult> {
         prompts::only_page(cursor(page).as_deref())
             .map_err(|error| failure::protocol(&error, "resources/templates/list"))?;
         let mut list = resources::templates(self.alone);
@@ -484,8 +464,8 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+        context: Context,
+    ) -> Answer<ReadResourceResponse> {
         let work = resources::read(&self.app, &request.uri, self.alone).boxed();
         let done = self.guarded("resources/read", &context, work).await;
         let mut read = done.map_err(|error| failure::resource(&error, &request.uri))?;
@@ -493,30 +473,18 @@ impl ServerHandler for McpServer {
         Ok(read.into())
     }
 
-    async fn list_prompts(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(&self, page: Page, context: Context) -> Answer<ListPromptsResult> {
         let cursor = cursor(page);
         let work = prompts::list(&self.app, cursor.as_deref(), self.alone).boxed();
         self.signed("prompts/list", &context, work, |list| &mut list.meta).await
     }
 
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(&self, request: GetPromptRequestParams, context: Context) -> Answer<GetPromptResponse> {
         let work = prompts::get(&self.app, &request.name, request.arguments, self.alone).boxed();
         Ok(self.signed("prompts/get", &context, work, |prompt| &mut prompt.meta).await?.into())
     }
 
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
+    async fn complete(&self, request: CompleteRequestParams, context: Context) -> Answer<CompleteResult> {
         if !self.alone {
             let work = completion::complete(&self.app, &request).boxed();
             return self.signed("completion/complete", &context, work, |completed| &mut completed.meta).await;
@@ -546,11 +514,7 @@ impl ServerHandler for McpServer {
         Ok(())
     }
 
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(&self, request: CustomRequest, context: Context) -> Answer<CustomResult> {
         if request.method == "tools/call" {
             return self.misspelt_call(request.params, context).await;
         }
