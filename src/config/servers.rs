@@ -312,7 +312,9 @@ impl ServersFile {
                 let fault = ServersFault::BadAlias { alias: alias.clone(), why };
                 mistakes.push(ServersMistake { position: key(&pointer), fault });
             }
-            let read = entry::ServerEntry { alias, folder, environment }.read(value);
+            let entry = |object| entry::ServerEntry { alias, folder, environment, object };
+            let of_no_entry = || entry::EntryOutcome::of_no_entry(alias);
+            let read = value.as_object().map_or_else(of_no_entry, |object| entry(object).read());
             let placed = |(below, fault): entry::Refused| {
                 let below = below.unwrap_or_default();
                 let place = Pointer::spelt(&format!("{}{}", pointer.as_str(), below.as_str()));

@@ -53,6 +53,7 @@ pub(super) struct ServerEntry<'a> {
     /// The folder that relative paths are relative to.
     pub(super) folder: &'a Path,
     pub(super) environment: &'a Environment,
+    pub(super) object: &'a Map<String, Value>,
 }
 
 /// What is wrong, and where below the entry.
@@ -82,6 +83,12 @@ pub(super) struct EntryOutcome {
 }
 
 impl EntryOutcome {
+    /// An entry that is no object.
+    pub(super) fn of_no_entry(alias: &str) -> Self {
+        let fault = ServersFault::NotAnEntry { alias: alias.to_owned() };
+        Self { faults: vec![(None, fault)], ..Self::default() }
+    }
+
     /// The value, or nothing and one more fault.
     fn of<T>(&mut self, read: Result<T, Refused>) -> Option<T> {
         read.map_err(|fault| self.faults.push(fault)).ok()
@@ -108,35 +115,31 @@ struct EntryFilling {
 
 impl ServerEntry<'_> {
     /// Reads an entry.
-    pub(super) fn read(&self, value: &Value) -> EntryOutcome {
+    pub(super) fn read(&self) -> EntryOutcome {
         let mut outcome = EntryOutcome::default();
-        let Some(object) = value.as_object() else {
-            outcome.faults.push((None, ServersFault::NotAnEntry { alias: self.alias.to_owned() }));
-            return outcome;
-        };
-        for key in object.keys().filter(|key| !KEYS.contains(&key.as_str())) {
+        for key in self.object.keys().filter(|key| !KEYS.contains(&key.as_str())) {
             let near = nearest(key, KEYS, 1).first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             let told = format!("the key {} of the server {} is not known here{near}", quoted(key), quoted(self.alias));
             outcome.notices.push((key.clone(), told));
         }
-        let disabled = outcome.of(self.switch(object, "disabled")).flatten().unwrap_or(false);
+        let disabled = outcome.of(self.switch("disabled")).flatten().unwrap_or(false);
         // Other clients' word for the opposite. Whoever switches a server off in either way means it.
-        let enabled = outcome.of(self.switch(object, "enabled")).flatten().unwrap_or(true);
+        let enabled = outcome.of(self.switch("enabled")).flatten().unwrap_or(true);
         let disabled = disabled || !enabled;
         let mut filling = EntryFilling { disabled, ..EntryFilling::default() };
-        let transport = outcome.of(self.transport(object, &mut filling));
+        let transport = outcome.of(self.transport(&mut filling));
         let usual = match &transport {
             Some((Transport::Http(_), _)) => Era::Auto,
             _ => Era::Initialize,
         };
-        let allow = outcome.of(self.allow(object));
-        let timeout = outcome.of(self.time(object, "timeout", LONGEST_WAIT)).flatten();
-        let connect_timeout = outcome.of(self.time(object, "connectTimeout", LONGEST_WAIT)).flatten();
-        let idle_stop = outcome.of(self.time(object, "idleStop", LONGEST_IDLE)).flatten();
-        let max_result_bytes = outcome.of(self.number(object, "maxResultBytes", "bytes", 1..=LARGEST_RESULT)).flatten();
-        let from_models = outcome.of(self.switch(object, "fromModels")).flatten().unwrap_or(false);
-        let max_parallel = outcome.of(self.number(object, "maxParallel", "calls", 1..=100)).flatten();
-        let era = outcome.of(self.era(object)).flatten();
+        let allow = outcome.of(self.allow());
+        let timeout = outcome.of(self.time("timeout", LONGEST_WAIT)).flatten();
+        let connect_timeout = outcome.of(self.time("connectTimeout", LONGEST_WAIT)).flatten();
+        let idle_stop = outcome.of(self.time("idleStop", LONGEST_IDLE)).flatten();
+        let max_result_bytes = outcome.of(self.number("maxResultBytes", "bytes", 1..=LARGEST_RESULT)).flatten();
+        let from_models = outcome.of(self.switch("fromModels")).flatten().unwrap_or(false);
+        let max_parallel = outcome.of(self.number("maxParallel", "calls", 1..=100)).flatten();
+        let era = outcome.of(self.era()).flatten();
         outcome.unset = filling.unset;
         outcome.notices.extend(filling.notices);
         if let (Some((transport, identity)), Some(allow)) = (transport, allow) {
@@ -160,14 +163,10 @@ impl ServerEntry<'_> {
         outcome
     }
 
-    fn transport(
-        &self,
-        object: &Map<String, Value>,
-        filling: &mut EntryFilling,
-    ) -> Result<(Transport, String), Refused> {
+    fn transport(&self, filling: &mut EntryFilling) -> Result<(Transport, String), Refused> {
         let alias = || self.alias.to_owned();
-        let kind = self.kind(object)?;
-        let (command, url) = (object.contains_key("command"), object.contains_key("url"));
+        let kind = self.kind()?;
+        let (command, url) = (self.object.contains_key("command"), self.object.contains_key("url"));
         if command && url {
             return Err((Some(place_of("url", "url")), ServersFault::BothTransports { alias: alias() }));
         }
@@ -180,10 +179,10 @@ impl ServerEntry<'_> {
                 Some(place_of("type", "type")),
                 ServersFault::TypeWithout { alias: alias(), kind: "http", key: "url" },
             )),
-            _ if command => self.program(object, filling),
-            _ if url => self.endpoint(object, filling),
+            _ if command => self.program(filling),
+            _ if url => self.endpoint(filling),
             _ => {
-                let unknown = object.keys().filter(|key| !KEYS.contains(&key.as_str()));
+                let unknown = self.object.keys().filter(|key| !KEYS.contains(&key.as_str()));
                 let mut meant = unknown.filter_map(|key| {
                     let near = nearest(key, ["command", "url"], 1).first().copied()?;
                     Some((key.clone(), near))
@@ -193,8 +192,8 @@ impl ServerEntry<'_> {
         }
     }
 
-    fn kind(&self, object: &Map<String, Value>) -> Result<Option<&'static str>, Refused> {
-        match self.plain_text(object, "type")?.map(str::to_ascii_lowercase).as_deref() {
+    fn kind(&self) -> Result<Option<&'static str>, Refused> {
+        match self.plain_text("type")?.map(str::to_ascii_lowercase).as_deref() {
             None => Ok(None),
             Some("stdio") => Ok(Some("stdio")),
             Some("http" | "streamable-http" | "streamable_http" | "streamablehttp") => Ok(Some("http")),
@@ -203,8 +202,8 @@ impl ServerEntry<'_> {
         }
     }
 
-    fn program(&self, object: &Map<String, Value>, filling: &mut EntryFilling) -> Result<(Transport, String), Refused> {
-        let Some(command) = self.plain_text(object, "command")? else {
+    fn program(&self, filling: &mut EntryFilling) -> Result<(Transport, String), Refused> {
+        let Some(command) = self.plain_text("command")? else {
             return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned(), meant: None }));
         };
         let command = self.fill("command", command, filling)?;
@@ -213,7 +212,7 @@ impl ServerEntry<'_> {
         }
         let mut args = Vec::new();
         let mut identity = format!("stdio\n{}", command.written);
-        for (place, value) in self.list(object, "args")?.iter().enumerate() {
+        for (place, value) in self.list("args")?.iter().enumerate() {
             let key = format!("args[{place}]");
             let Some(text) = value.as_str() else { return Err(self.wrong_kind("args", &key, value, "a text")) };
             let arg = self.fill_at("args", &key, text, filling)?;
@@ -221,7 +220,7 @@ impl ServerEntry<'_> {
             identity.push_str(&arg.written);
             args.push(arg.filled);
         }
-        let cwd = match self.plain_text(object, "cwd")? {
+        let cwd = match self.plain_text("cwd")? {
             None => self.folder.to_owned(),
             Some(cwd) => {
                 let cwd = self.fill("cwd", cwd, filling)?;
@@ -231,7 +230,7 @@ impl ServerEntry<'_> {
             }
         };
         let mut env = self.environment.for_children();
-        for (name, value) in self.object(object, "env")? {
+        for (name, value) in self.members("env")? {
             let key = format!("env.{name}");
             if name.is_empty() || name.contains(['=', '\0']) {
                 return Err(self.bad_at("env", &key, "is not the name of a variable", None));
@@ -264,12 +263,8 @@ impl ServerEntry<'_> {
         Ok((Transport::Stdio(Program { command, args, env, cwd }), identity))
     }
 
-    fn endpoint(
-        &self,
-        object: &Map<String, Value>,
-        filling: &mut EntryFilling,
-    ) -> Result<(Transport, String), Refused> {
-        let Some(url) = self.plain_text(object, "url")? else {
+    fn endpoint(&self, filling: &mut EntryFilling) -> Result<(Transport, String), Refused> {
+        let Some(url) = self.plain_text("url")? else {
             return Err((None, ServersFault::NoTransport { alias: self.alias.to_owned(), meant: None }));
         };
         let url = self.fill("url", url, filling)?;
@@ -279,7 +274,7 @@ impl ServerEntry<'_> {
             return Err((Some(place_of("url", "url")), ServersFault::BadUrl { alias: self.alias.to_owned(), why }));
         }
         let mut headers = Vec::new();
-        for (name, value) in self.object(object, "headers")? {
+        for (name, value) in self.members("headers")? {
             let key = format!("headers.{name}");
             let Ok(header) = HeaderName::from_bytes(name.as_bytes()) else {
                 return Err(self.bad_at("headers", &key, "is not the name of a header", None));
@@ -310,9 +305,9 @@ impl ServerEntry<'_> {
         Ok((Transport::Http(Endpoint { url: address.to_owned(), headers }), format!("http\n{}", url.written.trim())))
     }
 
-    fn allow(&self, object: &Map<String, Value>) -> Result<Allow, Refused> {
+    fn allow(&self) -> Result<Allow, Refused> {
         let mut allow = Allow::default();
-        let listed = match object.get("allow") {
+        let listed = match self.object.get("allow") {
             None | Some(Value::Null) => &[][..],
             Some(one @ Value::String(_)) => std::slice::from_ref(one),
             Some(Value::Array(listed)) => listed.as_slice(),
@@ -335,8 +330,8 @@ impl ServerEntry<'_> {
         Ok(allow)
     }
 
-    fn era(&self, object: &Map<String, Value>) -> Result<Option<Era>, Refused> {
-        match self.plain_text(object, "era")? {
+    fn era(&self) -> Result<Option<Era>, Refused> {
+        match self.plain_text("era")? {
             None => Ok(None),
             Some("initialize") => Ok(Some(Era::Initialize)),
             Some("discover") => Ok(Some(Era::Discover)),

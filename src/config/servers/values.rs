@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::entry::{Refused, ServerEntry, place_of};
 use super::error::ServersFault;
@@ -13,14 +13,9 @@ use crate::document::kind_of;
 
 impl ServerEntry<'_> {
     /// A time: a number of seconds, or a text with its unit.
-    pub(super) fn time(
-        &self,
-        object: &Map<String, Value>,
-        key: &'static str,
-        longest: Duration,
-    ) -> Result<Option<Duration>, Refused> {
+    pub(super) fn time(&self, key: &'static str, longest: Duration) -> Result<Option<Duration>, Refused> {
         let most = longest.as_secs();
-        let time = match object.get(key) {
+        let time = match self.object.get(key) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Number(number)) => {
                 number.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -52,12 +47,11 @@ impl ServerEntry<'_> {
 
     pub(super) fn number(
         &self,
-        object: &Map<String, Value>,
         key: &'static str,
         unit: &str,
         range: RangeInclusive<u64>,
     ) -> Result<Option<usize>, Refused> {
-        let number = match object.get(key) {
+        let number = match self.object.get(key) {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::Number(number)) => number.as_u64(),
             Some(Value::String(text)) if unit == "bytes" => with_unit(text.trim(), SettingUnit::Bytes),
@@ -73,40 +67,32 @@ impl ServerEntry<'_> {
         }
     }
 
-    pub(super) fn switch(&self, object: &Map<String, Value>, key: &'static str) -> Result<Option<bool>, Refused> {
-        match object.get(key) {
+    pub(super) fn switch(&self, key: &'static str) -> Result<Option<bool>, Refused> {
+        match self.object.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Bool(on)) => Ok(Some(*on)),
             Some(other) => Err(self.wrong_kind(key, key, other, "true or false")),
         }
     }
 
-    pub(super) fn plain_text<'v>(
-        &self,
-        object: &'v Map<String, Value>,
-        key: &'static str,
-    ) -> Result<Option<&'v str>, Refused> {
-        match object.get(key) {
+    pub(super) fn plain_text(&self, key: &'static str) -> Result<Option<&str>, Refused> {
+        match self.object.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(self.wrong_kind(key, key, other, "a text")),
         }
     }
 
-    pub(super) fn list<'v>(&self, object: &'v Map<String, Value>, key: &'static str) -> Result<&'v [Value], Refused> {
-        match object.get(key) {
+    pub(super) fn list(&self, key: &'static str) -> Result<&[Value], Refused> {
+        match self.object.get(key) {
             None | Some(Value::Null) => Ok(&[]),
             Some(Value::Array(items)) => Ok(items),
             Some(other) => Err(self.wrong_kind(key, key, other, "a list of texts")),
         }
     }
 
-    pub(super) fn object<'v>(
-        &self,
-        object: &'v Map<String, Value>,
-        key: &'static str,
-    ) -> Result<BTreeMap<&'v str, &'v Value>, Refused> {
-        match object.get(key) {
+    pub(super) fn members(&self, key: &'static str) -> Result<BTreeMap<&str, &Value>, Refused> {
+        match self.object.get(key) {
             None | Some(Value::Null) => Ok(BTreeMap::new()),
             Some(Value::Object(members)) => Ok(members.iter().map(|(name, value)| (name.as_str(), value)).collect()),
             Some(other) => Err(self.wrong_kind(key, key, other, "an object of names and texts")),
