@@ -70,60 +70,50 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let end = serve_until(app.clone(), reader, writer, stop).await;
+    let session = async {
+        let ends = Ends::default();
+        let outbox = Outbox::new(app.clock().fresh());
+        let server = Named(McpServer::new(app.clone(), ends.clone(), outbox.clone()));
+        let mut stop = std::pin::pin!(stop);
+        tokio::select! {
+            biased;
+            () = server.0.look_ahead() => {}
+            () = &mut stop => return Ok(End::Stopped),
+        }
+        let lines = ClientLines::new(reader, writer, ends.input.clone(), outbox);
+        let serving = CancellationToken::new();
+        let running = tokio::select! {
+            biased;
+            running = server.serve_with_ct(lines, serving.clone()) => match running {
+                Ok(running) => running,
+                Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(End::InputEnded),
+                Err(error) => return Err(ServeError::Handshake(Box::new(error))),
+            },
+            () = &mut stop => return Ok(End::Stopped),
+        };
+        let mut finished = std::pin::pin!(running.waiting());
+        let end = tokio::select! {
+            biased;
+            () = &mut stop => End::Stopped,
+            ended = &mut finished => return ended.map(|_| End::InputEnded).map_err(|_| ServeError::Internal),
+            () = ends.input.cancelled() => tokio::select! {
+                biased;
+                ended = &mut finished => return ended.map(|_| End::InputEnded).map_err(|_| ServeError::Internal),
+                () = &mut stop => End::Stopped,
+                () = tokio::time::sleep(GRACE) => End::InputEnded,
+            },
+        };
+        ends.calls.cancel();
+        serving.cancel();
+        if tokio::time::timeout(FLUSH, finished).await.is_err() {
+            tracing::warn!("some calls did not end in time; they are given up");
+        }
+        Ok(end)
+    };
+    let end = session.await;
     let grace = if matches!(end, Ok(End::Stopped)) { FLUSH } else { GRACE };
     drop(tokio::task::spawn_blocking(move || app.finish_counting(grace)).await);
     end
-}
-
-async fn serve_until<R, W>(
-    app: Arc<App>,
-    reader: R,
-    writer: W,
-    stop: impl Future<Output = ()> + Send,
-) -> Result<End, ServeError>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    let ends = Ends::default();
-    let outbox = Outbox::new(app.clock().fresh());
-    let server = Named(McpServer::new(app, ends.clone(), outbox.clone()));
-    let mut stop = std::pin::pin!(stop);
-    tokio::select! {
-        biased;
-        () = server.0.look_ahead() => {}
-        () = &mut stop => return Ok(End::Stopped),
-    }
-    let lines = ClientLines::new(reader, writer, ends.input.clone(), outbox);
-    let serving = CancellationToken::new();
-    let running = tokio::select! {
-        biased;
-        running = server.serve_with_ct(lines, serving.clone()) => match running {
-            Ok(running) => running,
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(End::InputEnded),
-            Err(error) => return Err(ServeError::Handshake(Box::new(error))),
-        },
-        () = &mut stop => return Ok(End::Stopped),
-    };
-    let mut finished = std::pin::pin!(running.waiting());
-    let end = tokio::select! {
-        biased;
-        () = &mut stop => End::Stopped,
-        ended = &mut finished => return ended.map(|_| End::InputEnded).map_err(|_| ServeError::Internal),
-        () = ends.input.cancelled() => tokio::select! {
-            biased;
-            ended = &mut finished => return ended.map(|_| End::InputEnded).map_err(|_| ServeError::Internal),
-            () = &mut stop => End::Stopped,
-            () = tokio::time::sleep(GRACE) => End::InputEnded,
-        },
-    };
-    ends.calls.cancel();
-    serving.cancel();
-    if tokio::time::timeout(FLUSH, finished).await.is_err() {
-        tracing::warn!("some calls did not end in time; they are given up");
-    }
-    Ok(end)
 }
 
 /// Ends when the process is told to stop.
