@@ -169,9 +169,7 @@ impl Layers<'_> {
         for name in row.variables {
             let place = || Place { setting: (*name).to_owned(), origin: Origin::Variable };
             let Some(value) = self.environment.variable(name) else { continue };
-            let Some(text) = value.to_str() else {
-                return Err(SettingsError::NotUnicode { place: place() });
-            };
+            let Some(text) = value.to_str() else { return Err(SettingsError::NotUnicode { place: place() }) };
             if text.trim().is_empty() || (row.is(&rows::GIT_REF) && !self.ref_is_meant(text)) {
                 continue;
             }

@@ -288,12 +288,8 @@ pub(super) fn api_url(given: GivenSetting<'_>) -> Result<String, SettingsError> 
     if text.contains('@') || redact(text, &[]) != text {
         return Err(SettingsError::CredentialInside { place });
     }
-    let Ok(uri) = text.parse::<Uri>() else {
-        return Err(bad("it cannot be read"));
-    };
-    let Some(host) = uri.host().filter(|host| !host.is_empty()) else {
-        return Err(bad("it names no host"));
-    };
+    let Ok(uri) = text.parse::<Uri>() else { return Err(bad("it cannot be read")) };
+    let Some(host) = uri.host().filter(|host| !host.is_empty()) else { return Err(bad("it names no host")) };
     match uri.scheme_str() {
         Some("https") => {}
         Some("http") if on_this_machine(host) => {}

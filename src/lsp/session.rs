@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use gen_lsp_types::{
     CodeActionKind, CodeActionParams, CodeActionResponse, CompletionParams, DefinitionParams,
     DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentFormattingParams, HoverParams, Position,
-    PrepareRenameParams, ReferenceParams, RenameParams, TextDocumentContentChangeEvent, TextEdit, Uri,
+    DidSaveTextDocumentParams, DocumentDiagnosticParams, DocumentFormattingParams, HoverParams, PrepareRenameParams,
+    ReferenceParams, RenameParams, TextDocumentContentChangeEvent, TextDocumentPositionParams, TextEdit, Uri,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use serde::de::DeserializeOwned;
@@ -230,9 +230,7 @@ impl Session {
         match method {
             "textDocument/hover" => {
                 let HoverParams { text_document_position_params: at, .. } = asked(params)?;
-                let Some((path, offset)) = self.byte(&at.text_document.uri, at.position) else {
-                    return Ok(Value::Null);
-                };
+                let Some((path, offset)) = self.byte(&at) else { return Ok(Value::Null) };
                 let Some(found) = self.workbench.explained(&path, offset) else { return Ok(Value::Null) };
                 let text = shaper.text(&path);
                 let range = Lines::of(&text, self.encoding).range(&found.bytes);
@@ -240,25 +238,19 @@ impl Session {
             }
             "textDocument/definition" => {
                 let DefinitionParams { text_document_position_params: at, .. } = asked(params)?;
-                let Some((path, offset)) = self.byte(&at.text_document.uri, at.position) else {
-                    return Ok(Value::Null);
-                };
+                let Some((path, offset)) = self.byte(&at) else { return Ok(Value::Null) };
                 let spots = self.workbench.definitions(&path, offset);
                 written(&spots.iter().map(|spot| shaper.location(spot)).collect::<Vec<_>>())
             }
             "textDocument/references" => {
                 let ReferenceParams { text_document_position_params: at, context, .. } = asked(params)?;
-                let Some((path, offset)) = self.byte(&at.text_document.uri, at.position) else {
-                    return Ok(Value::Null);
-                };
+                let Some((path, offset)) = self.byte(&at) else { return Ok(Value::Null) };
                 let spots = self.workbench.references(&path, offset, context.include_declaration);
                 written(&spots.iter().map(|spot| shaper.location(spot)).collect::<Vec<_>>())
             }
             "textDocument/completion" => {
                 let CompletionParams { text_document_position_params: at, .. } = asked(params)?;
-                let Some((path, offset)) = self.byte(&at.text_document.uri, at.position) else {
-                    return Ok(Value::Null);
-                };
+                let Some((path, offset)) = self.byte(&at) else { return Ok(Value::Null) };
                 let text = shaper.text(&path);
                 let lines = Lines::of(&text, self.encoding);
                 let offers = self.workbench.offers(&path, offset).into_iter();
@@ -267,9 +259,7 @@ impl Session {
             "textDocument/codeAction" => self.actions(&asked(params)?),
             "textDocument/prepareRename" => {
                 let PrepareRenameParams { text_document_position_params: at, .. } = asked(params)?;
-                let Some((path, offset)) = self.byte(&at.text_document.uri, at.position) else {
-                    return Ok(Value::Null);
-                };
+                let Some((path, offset)) = self.byte(&at) else { return Ok(Value::Null) };
                 let bytes = self.workbench.renamable(&path, offset).map_err(|error| failed(&error))?;
                 let text = shaper.text(&path);
                 let range = Lines::of(&text, self.encoding).range(&bytes);
@@ -277,9 +267,7 @@ impl Session {
             }
             "textDocument/rename" => {
                 let RenameParams { new_name, text_document_position_params: at, .. } = asked(params)?;
-                let Some((path, offset)) = self.byte(&at.text_document.uri, at.position) else {
-                    return Ok(Value::Null);
-                };
+                let Some((path, offset)) = self.byte(&at) else { return Ok(Value::Null) };
                 let changes = self.workbench.renamed(&path, offset, &new_name).map_err(|error| failed(&error))?;
                 written(&shaper.edit(&changes))
             }
@@ -335,10 +323,10 @@ impl Session {
     }
 
     /// The file and the byte of a position.
-    fn byte(&self, uri: &Uri, position: Position) -> Option<(PathBuf, usize)> {
-        let path = path_of(uri)?;
+    fn byte(&self, at: &TextDocumentPositionParams) -> Option<(PathBuf, usize)> {
+        let path = path_of(&at.text_document.uri)?;
         let text = self.workbench.text(&path)?;
-        let offset = Lines::of(&text, self.encoding).offset(position);
+        let offset = Lines::of(&text, self.encoding).offset(at.position);
         Some((path, offset))
     }
 }

@@ -183,9 +183,7 @@ async fn events(
         if data.trim() == "[DONE]" {
             return Ok(true);
         }
-        let Some(mut value) = json(data.as_bytes()) else {
-            return Err(broken("it sent an event that is no JSON"));
-        };
+        let Some(mut value) = json(data.as_bytes()) else { return Err(broken("it sent an event that is no JSON")) };
         if event.event.as_deref() == Some("error") && value.get("error").is_none() {
             value = json!({ "error": value });
         }

@@ -126,9 +126,7 @@ pub(super) struct Doing {
 
 /// What a tool node needs.
 pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> Result<Doing, DoingFault> {
-    let Some(call) = &tool.call else {
-        return Err(DoingFault::new(FaultKind::Empty, "`call` is not set"));
-    };
+    let Some(call) = &tool.call else { return Err(DoingFault::new(FaultKind::Empty, "`call` is not set")) };
     let address = ToolAddress::read(call)
         .map_err(|error| DoingFault::new(FaultKind::BadCall, format!("{}: {error}", quoted(call))).at("call"))?;
     let stencil = Stencil::of(&tool.args);
@@ -252,9 +250,7 @@ fn misfits(stencil: &Stencil, schema: &Contract) -> Vec<(String, String)> {
 
 /// What a flow node needs.
 pub(super) fn link(link: &FlowNode, place_in_file: usize, data: &Pointer, shelf: &Shelf) -> Result<Doing, DoingFault> {
-    let Some(name) = &link.flow else {
-        return Err(DoingFault::new(FaultKind::Empty, "`flow` is not set"));
-    };
+    let Some(name) = &link.flow else { return Err(DoingFault::new(FaultKind::Empty, "`flow` is not set")) };
     let flow = flow_of(name, place_in_file, shelf)?;
     let values = Stencil::spelt(&link.variables, Syntax::Single);
     let (mut placeholders, mut places) = (Vec::new(), Vec::new());

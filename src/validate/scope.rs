@@ -146,9 +146,7 @@ impl Scope {
     }
 
     fn step(&self, node: &Node, reader: &Reader<'_>, texts: &mut Texts<'_>) -> StepScope {
-        let NodeKind::Template(step) = &node.kind else {
-            return self.doing(node, reader, texts);
-        };
+        let NodeKind::Template(step) = &node.kind else { return self.doing(node, reader, texts) };
         let (body, outline) = texts.body_of(node, step);
         let (text, template) =
             if let Body::Text { text, template, .. } = &body { (&**text, template.as_deref()) } else { ("", None) };

@@ -41,9 +41,7 @@ impl Guided {
             Moment::ToolAsked { id, step, reason, questions, arguments } => {
                 let fresh = self.escalations.iter().all(|other| other.id != *id);
                 let at_work = self.at_work.iter_mut().find(|at_work| at_work.step == *step && at_work.asks.is_none());
-                let (Some(at_work), true) = (at_work, fresh) else {
-                    return Err("no tool is called for the step");
-                };
+                let (Some(at_work), true) = (at_work, fresh) else { return Err("no tool is called for the step") };
                 (at_work.asks, at_work.waits) = (Some(id.clone()), None);
                 self.driver = None;
                 self.escalations.push(Escalation {

@@ -79,9 +79,7 @@ fn mappings(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         for (target, source) in &edge.mapping {
             let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());
             let mapped = mapping_source(source, number, (from, giver), &subject.scope.inputs, false);
-            let Some(ReadSource::Mapped(mapped)) = mapped else {
-                continue;
-            };
+            let Some(ReadSource::Mapped(mapped)) = mapped else { continue };
             let shape = subject.output_shape(from);
             let leads = shape.leads(&mapped.path);
             // A text is told by `useless-mapping`, and so is what nobody uses.
