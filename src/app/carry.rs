@@ -80,7 +80,8 @@ impl App {
             models,
             answers,
         };
-        match self.guide.begin_direct(beginning, self.retention()).await {
+        let retention = Retention { most: self.settings.executions_kept, longest: self.kept_for() };
+        match self.guide.begin_direct(beginning, retention).await {
             Ok(taken) => (Some(Box::new(taken)), Vec::new()),
             Err(error) => {
                 tracing::warn!(execution = work.id, %error, "a direct execution could not be stored");
@@ -89,10 +90,6 @@ impl App {
                 (None, vec![Warning::of(WarningCode::NotKept, "", message)])
             }
         }
-    }
-
-    fn retention(&self) -> Retention {
-        Retention { most: self.settings.executions_kept, longest: self.kept_for() }
     }
 
     fn kept_for(&self) -> Duration {

@@ -68,7 +68,9 @@ pub async fn new_flow(
     environment: &Environment,
     clock: Arc<dyn Clock>,
 ) -> Result<Created, Error> {
-    let root = root_of_new(settings, environment)?;
+    // That of the catalog around the current folder, else the current one.
+    let folder = super::working_folder(settings, environment, "new files are written to")?;
+    let root = folder.unwrap_or_else(|| environment.current_folder().to_owned());
     begin(request, &root, &[], settings, environment, clock).await
 }
 
@@ -92,12 +94,6 @@ pub async fn new_catalog(
     let request = NewRequest { name: FIRST.to_owned(), form, description: None, inputs: Vec::new(), from: None };
     let beside = [("README.md", texts::readme(&name, FIRST, form)), (".github/workflows/flows.yml", texts::workflow())];
     begin(&request, &root, &beside, settings, environment, clock).await
-}
-
-/// The folder to which a flow is added: that of the catalog around the current folder, else the current one.
-fn root_of_new(settings: &Settings, environment: &Environment) -> Result<PathBuf, Error> {
-    let folder = super::working_folder(settings, environment, "new files are written to")?;
-    Ok(folder.unwrap_or_else(|| environment.current_folder().to_owned()))
 }
 
 async fn begin(

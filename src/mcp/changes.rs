@@ -1,6 +1,8 @@
 //! Telling clients that lists have changed: of their own accord to those that shook hands, and to
 //! the others as long as they listen. The list of tools only changes where flows are tools.
 
+use std::fmt::Display;
+
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::SubscriptionContext;
 use rmcp::{Peer, RoleServer};
@@ -33,6 +35,15 @@ async fn next(changes: &mut Changes, exposing: Option<&Exposing>) -> Changed {
     Changed { catalog, tools }
 }
 
+/// Whether news went out. Once the input has ended, a notification would wait for ever.
+async fn went_out<E: Display>(ended: &CancellationToken, news: impl Future<Output = Result<(), E>>) -> bool {
+    let sent = ended.run_until_cancelled(news).await;
+    if let Some(Err(error)) = &sent {
+        tracing::debug!(%error, "a client can't be told that lists have changed");
+    }
+    matches!(sent, Some(Ok(())))
+}
+
 /// Tells a client that shook hands, until the session ends.
 pub(super) async fn tell(
     mut changes: Changes,
@@ -48,14 +59,8 @@ pub(super) async fn tell(
             }
             if changed.tools { peer.notify_tool_list_changed().await } else { Ok(()) }
         };
-        // Once the input has ended, a notification would wait for ever.
-        match ended.run_until_cancelled(all).await {
-            Some(Ok(())) => {}
-            Some(Err(error)) => {
-                tracing::debug!(%error, "the client can't be told that lists have changed");
-                return;
-            }
-            None => return,
+        if !went_out(&ended, all).await {
+            return;
         }
     }
 }
@@ -86,13 +91,8 @@ pub(super) async fn listen(
             }
             Ok::<(), rmcp::service::SubscriptionSendError>(())
         };
-        match ended.run_until_cancelled(told).await {
-            Some(Ok(())) => {}
-            Some(Err(error)) => {
-                tracing::debug!(%error, "a listener can't be told that lists have changed");
-                return;
-            }
-            None => return,
+        if !went_out(&ended, told).await {
+            return;
         }
     }
 }

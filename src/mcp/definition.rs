@@ -32,8 +32,6 @@ pub(super) type ToolRun = for<'a> fn(&'a ToolCall, &'a Arguments) -> BoxFuture<'
 pub(super) struct Definition {
     /// Its name, in `snake_case`.
     pub(super) name: &'static str,
-    /// The name its errors carry.
-    pub(super) source: &'static str,
     /// Its name for people.
     pub(super) title: &'static str,
     /// When to use it and what comes next.

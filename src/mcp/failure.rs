@@ -39,9 +39,11 @@ const NAMED: usize = 20;
 
 /// The failure of a tool, in the tool's shape. `flow` is the flow it was about.
 pub(super) fn reply(tool: &Definition, error: &Error, flow: Option<&str>) -> Reply {
+    // The contract's own name for it.
+    let source = tool.name.replacen('_', "/", 1);
     Reply::failure(match tool.failure {
-        FailureShape::Error => wire::value(&ErrorAnswer::of(error, tool.source)),
-        FailureShape::Execution => wire::value(&wire::refusal(error, flow, tool.source)),
+        FailureShape::Error => wire::value(&ErrorAnswer::of(error, &source)),
+        FailureShape::Execution => wire::value(&wire::refusal(error, flow, &source)),
     })
 }
 

@@ -21,7 +21,6 @@ static GO_ON: Notify = Notify::const_new();
 const fn tool(name: &'static str, run: crate::mcp::definition::ToolRun) -> Definition {
     Definition {
         name,
-        source: "flows/test",
         title: "Test",
         description: "Test",
         open_world: false,

@@ -11,7 +11,6 @@ use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_begin",
-    source: "flows/begin",
     title: "Begin a guided execution",
     description: "Begins a flow that you carry out yourself, step by step; everything is kept. Use it for flows with \
                   personas or contracts, or long work. Next: do the step, then flows_complete_step.",

@@ -11,7 +11,6 @@ use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_cancel",
-    source: "flows/cancel",
     title: "Cancel a guided execution",
     description: "Ends a guided execution; it stays readable. Use it when your user no longer wants the result. Next: \
                   flows_status shows what was done.",

@@ -13,7 +13,6 @@ use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_check",
-    source: "flows/check",
     title: "Check a flow's text",
     description: "Checks a flow that you write: findings with fixes, plan, dry run; nothing is written. Use it without \
                   flow for the format, then with each draft. Next: what nextStep says.",

@@ -11,7 +11,6 @@ use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_complete_step",
-    source: "flows/complete_step",
     title: "Complete a step",
     description: "Checks and keeps the open step's output, and gives the next step or the final result. Use it when a \
                   step is done; after a lost reply call it again unchanged. Next: do the step it hands out; on \

@@ -14,7 +14,6 @@ use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_escalate",
-    source: "flows/escalate",
     title: "Ask a person",
     description: "Puts questions to your user; nothing goes on before the answer. Use it when only a person can decide or \
                   know, or a step is refused repeatedly. Next: ask your user, then flows_resume, unless the reply \

@@ -20,7 +20,6 @@ const LONGEST_WAIT: u32 = 240;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_execute",
-    source: "flows/execute",
     title: "Execute a flow",
     description: "Executes a flow: fills its templates in order and returns finalResult: a finished prompt, or where \
                   the operator has models their answer. Use it when you know the inputs (flows_show). Next: what nextStep says; if running \

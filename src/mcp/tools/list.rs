@@ -22,7 +22,6 @@ const COMPLEXITIES: &[&str] = &["simple", "moderate", "high"];
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_list",
-    source: "flows/list",
     title: "List flows",
     description: "Lists the catalog's prompt flows, best first for a query. Use it first, to find a flow for a task. \
                   Next: flows_show for inputs and steps.",

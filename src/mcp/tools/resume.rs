@@ -17,7 +17,6 @@ const WAIT: Duration = Duration::from_secs(45);
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_resume",
-    source: "flows/resume",
     title: "Go on with an execution",
     description: "Brings the answers to flows_escalate and hands you the same step with a new stepToken; or, for a state \
                   interrupted, lets the server go on. Use it when your user has answered or wants the result. Next: as \

@@ -12,7 +12,6 @@ use crate::report::{draw, wire};
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_show",
-    source: "flows/show",
     title: "Show a flow",
     description: "Shows a flow as it would run (inputs, steps, outputs, faults), or a \
                   template's text. Use it before flows_execute or flows_begin. Next: one of them, with the inputs.",

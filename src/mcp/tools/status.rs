@@ -11,7 +11,6 @@ use crate::report::wire;
 
 pub(super) const TOOL: Definition = Definition {
     name: "flows_status",
-    source: "flows/status",
     title: "Status of executions",
     description: "Says where an execution stands, or lists executions, newest first. Use it after a lost reply or a restart \
                   (shows the open step and stepToken), while flows_execute is running, or for a whole text. Next: \

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use chrono::{Days, NaiveDate};
 
+use super::table::Column;
 use super::{HEADING, Look, count, grouped, table, time, whole};
 use crate::app::{FlowStats, ListingTotals, ModelStats, Stats, StatsRequest};
 use crate::names::{quoted, shown};
@@ -18,55 +19,41 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
 /// How much flows are used, and what listings cost; nothing where nothing was counted.
 pub fn stats(stats: &Stats, look: Look) -> String {
-    let mut text = String::new();
-    if !stats.flows.is_empty() {
-        text.push_str(&heading("Flows", stats, look));
-        let mut columns = vec![
-            whole("flow"),
-            whole("uses"),
-            whole("success"),
-            whole("average"),
-            whole("p95").spare(),
-            whole("7 days").spare(),
-            whole("30 days").spare(),
-            whole("score").spare(),
-            whole("popularity"),
-        ];
-        if look.terminal {
-            columns.push(whole("last 14 days").spare());
-        }
-        let rows: Vec<_> = stats.flows.iter().map(|flow| row(flow, stats.today, look)).collect();
-        text.push_str(&table(&columns, &rows, 0, look));
+    let mut flows = vec![
+        whole("flow"),
+        whole("uses"),
+        whole("success"),
+        whole("average"),
+        whole("p95").spare(),
+        whole("7 days").spare(),
+        whole("30 days").spare(),
+        whole("score").spare(),
+        whole("popularity"),
+    ];
+    if look.terminal {
+        flows.push(whole("last 14 days").spare());
     }
-    if !stats.models.is_empty() {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(&heading("Models", stats, look));
-        let columns =
-            [whole("model"), whole("flow"), whole("answers"), whole("tokens in"), whole("tokens out"), whole("cost")];
-        let rows: Vec<_> = stats.models.iter().map(model).collect();
-        text.push_str(&table(&columns, &rows, 0, look));
-    }
-    if !stats.listings.is_empty() {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(&heading("Listings", stats, look));
-        let columns = [
-            whole("mode"),
-            whole("calls"),
-            whole("entries").spare(),
-            whole("characters").spare(),
-            whole("≈ tokens"),
-            whole("≈ tokens each"),
-            whole("average").spare(),
-            whole("deprecated").spare(),
-        ];
-        let rows: Vec<_> = stats.listings.iter().map(listing).collect();
-        text.push_str(&table(&columns, &rows, 0, look));
-    }
-    text
+    let models =
+        [whole("model"), whole("flow"), whole("answers"), whole("tokens in"), whole("tokens out"), whole("cost")];
+    let listings = [
+        whole("mode"),
+        whole("calls"),
+        whole("entries").spare(),
+        whole("characters").spare(),
+        whole("≈ tokens"),
+        whole("≈ tokens each"),
+        whole("average").spare(),
+        whole("deprecated").spare(),
+    ];
+    let section = |what: &str, columns: &[Column], rows: Vec<Vec<String>>| {
+        (!rows.is_empty()).then(|| heading(what, stats, look) + &table(columns, &rows, 0, look))
+    };
+    let sections = [
+        section("Flows", &flows, stats.flows.iter().map(|flow| row(flow, stats.today, look)).collect()),
+        section("Models", &models, stats.models.iter().map(model).collect()),
+        section("Listings", &listings, stats.listings.iter().map(listing).collect()),
+    ];
+    sections.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 fn heading(what: &str, stats: &Stats, look: Look) -> String {
