@@ -88,7 +88,6 @@ pub use expose::{Exposed, ExposedFlow, ExposedTool, Hints, NotExposed};
 #[cfg(feature = "internals")]
 pub use failure::EXIT_CODES;
 pub use failure::Error;
-pub use graph::{GraphRequest, InputsRequest};
 pub use guide::{BeginRequest, Begun, PruneRequest, Pruned, ResumeRequest};
 pub use list::{ListRequest, Listing, UNASKED_EXAMPLES};
 pub use memory::{CallNews, Finished, Memory, Outcome, Pending, Recorded, Rest, StepDone};

@@ -2,28 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::app::{App, Error, Origin, Prepared};
-
-/// Which flow's graph.
-#[derive(Debug, Clone)]
-pub struct GraphRequest {
-    /// The flow's name.
-    pub name: String,
-    /// Branch, tag or commit; none for the source's own.
-    pub git_ref: Option<String>,
-    /// Ask for the newest state even while a copy is fresh.
-    pub refresh: bool,
-}
-
-/// Which flow's inputs.
-pub type InputsRequest = GraphRequest;
+use crate::app::{App, Error, Origin, Prepared, ShowRequest};
 
 impl App {
     /// The flow whose graph is to be drawn, also one that can't be executed, and where it comes from.
     ///
     /// # Errors
     /// When it isn't there.
-    pub async fn graph(&self, request: &GraphRequest) -> Result<(Arc<Prepared>, Origin), Error> {
+    pub async fn graph(&self, request: &ShowRequest) -> Result<(Arc<Prepared>, Origin), Error> {
         let catalog = self.catalog(request.git_ref.as_deref(), request.refresh).await?;
         let prepared = catalog.prepare(&request.name).await?;
         let origin = catalog.origin_of(&prepared, &request.name);
@@ -34,7 +20,7 @@ impl App {
     ///
     /// # Errors
     /// When it isn't there or can't be executed.
-    pub async fn inputs(&self, request: &InputsRequest) -> Result<(Arc<Prepared>, Origin), Error> {
+    pub async fn inputs(&self, request: &ShowRequest) -> Result<(Arc<Prepared>, Origin), Error> {
         let (prepared, origin) = self.graph(request).await?;
         prepared.plan()?;
         Ok((prepared, origin))

@@ -15,7 +15,7 @@ use self::address::ResourceAddress;
 use super::exposed::{self, Exposing};
 use super::{TTL_AT_MOST_MS, prompts};
 use crate::app::{
-    App, Code, Error, ExecutionEntry, GraphRequest, Outcome, Section, StatusAnswer, StatusRequest, state_of,
+    App, Code, Error, ExecutionEntry, Outcome, Section, ShowRequest, StatusAnswer, StatusRequest, state_of,
 };
 use crate::names::hex;
 use crate::report::{draw, files, wire};
@@ -249,7 +249,7 @@ pub(super) async fn read(app: &App, uri: &str, alone: bool) -> Result<ReadResour
         let message = "there is no such resource here: flows that are tools are all there is";
         return Err(Error::invalid(message).next("read execution://ID, with the id of an answer"));
     }
-    let graph = |name: &String| GraphRequest { name: name.clone(), git_ref: None, refresh: false };
+    let graph = |name: &String| ShowRequest { name: name.clone(), git_ref: None, refresh: false };
     let row = row_of(&address);
     let (text, fresh_ms) = match &address {
         ResourceAddress::Format => (files::FORMAT.to_owned(), TTL_AT_MOST_MS),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::run::values::text_of;
 use super::{Done, Stop, World, wait};
-use crate::app::GraphRequest;
+use crate::app::ShowRequest;
 use crate::cli::args::GraphArgs;
 
 use crate::report::draw::{self, Ran, RanError};
@@ -14,7 +14,7 @@ use crate::report::draw::{self, Ran, RanError};
 /// Prints the picture; also of a flow that can't be executed.
 pub(super) fn graph(args: &GraphArgs, world: &World<'_>) -> Done {
     let (app, _servers) = crate::cli::open_with_servers(world)?;
-    let request = GraphRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
+    let request = ShowRequest { name: args.name.clone(), git_ref: None, refresh: world.everywhere.refresh };
     let (prepared, origin) = wait(world, &format!("reading {}", app.describe()), app.graph(&request))??;
     world.warn_of(&origin);
     let plan = prepared.plan.as_deref();

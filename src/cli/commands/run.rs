@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::{Done, ENDING, Stop, World, wait_with};
 use crate::app::{
-    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, InputsRequest, ModelChoice, OnEnd, OnFailure, OnPiece,
-    Outcome, ResumeRequest, Resumed, Servers, Story, StreamPiece, is_example, is_here, read_values,
+    App, Caller, Code, Detail, Error, ExecuteRequest, Finished, ModelChoice, OnEnd, OnFailure, OnPiece, Outcome,
+    ResumeRequest, Resumed, Servers, ShowRequest, Story, StreamPiece, is_example, is_here, read_values,
 };
 use crate::cli::args::RunArgs;
 use crate::cli::printer::Streamed;
@@ -59,7 +59,7 @@ pub(super) fn ask_for_missing(app: &App, request: &mut ExecuteRequest, world: &W
     let look = world.printer.err_look();
     let missing = missing.unwrap_or_default();
     if !missing.is_empty() {
-        let inputs = InputsRequest { name: request.flow.clone(), git_ref: None, refresh: false };
+        let inputs = ShowRequest { name: request.flow.clone(), git_ref: None, refresh: false };
         let (prepared, _) = super::wait(world, "reading the flow", app.inputs(&inputs))??;
         let sets = prepared.plan.as_ref().map(|plan| plan.sets()).unwrap_or_default();
         match request.variables.get("_variableSet") {
@@ -324,7 +324,7 @@ pub(super) fn tell_why(
     (command, flow, variables): (&str, &str, &Map<String, Value>),
     world: &World<'_>,
 ) {
-    let inputs = InputsRequest { name: flow.to_owned(), git_ref: None, refresh: false };
+    let inputs = ShowRequest { name: flow.to_owned(), git_ref: None, refresh: false };
     let prepared = (error.code == Code::MissingVariables).then(|| super::runtime().ok()).flatten();
     let prepared = prepared.and_then(|runtime| runtime.block_on(app.inputs(&inputs)).ok());
     match prepared.as_ref().and_then(|(prepared, _)| prepared.plan.as_ref()) {
