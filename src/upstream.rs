@@ -37,6 +37,7 @@ mod lines;
 mod loose;
 mod message;
 mod opening;
+mod posted;
 mod process;
 mod registry;
 mod server;

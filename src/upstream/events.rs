@@ -1,7 +1,11 @@
-//! A bound on the size of one event of an HTTP answer that is a stream of them.
+//! The events of an HTTP answer that is a stream of them, each with a bound on its size. What the
+//! rules for such streams (WHATWG's) give no meaning is passed over, and so is nothing else.
 
-use futures_util::{Stream, StreamExt as _};
+use futures_util::{Stream, StreamExt as _, stream};
+use sse_stream::Sse;
 use tokio_util::bytes::Bytes;
+
+use super::message::unmarked;
 
 /// Why a stream of events ends before its time.
 #[derive(Debug, thiserror::Error)]
@@ -14,53 +18,80 @@ pub(super) enum Broken {
     Stream(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The bytes, with an error where one event has more than `most`.
-pub(super) fn bounded<E: std::error::Error + Send + Sync + 'static>(
+/// The events in the bytes, with an error where one has more than `most` of them. The last one may
+/// lack the blank line that ends it.
+pub(super) fn events<E: std::error::Error + Send + Sync + 'static>(
     bytes: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     most: usize,
-) -> impl Stream<Item = Result<Bytes, Broken>> + Send + 'static {
-    let mut size = EventSize::default();
-    bytes.map(move |part| match part {
-        Ok(part) if size.largest_in(&part) > most => Err(Broken::TooLarge { most }),
-        Ok(part) => Ok(part),
-        Err(error) => Err(Broken::Stream(Box::new(error))),
+) -> impl Stream<Item = Result<Sse, Broken>> + Send + 'static {
+    let mut reader = Reader { most, begins: true, ..Reader::default() };
+    let end = stream::once(async { Ok(Bytes::from_static(b"\n\n")) });
+    bytes.chain(end).flat_map(move |part| {
+        stream::iter(match part {
+            Ok(part) => reader.take(&part),
+            Err(error) => vec![Err(Broken::Stream(Box::new(error)))],
+        })
     })
 }
 
-/// How large the event is that is being read.
 #[derive(Default)]
-struct EventSize {
-    /// Its whole lines; comments are not kept.
-    lines: usize,
+struct Reader {
+    most: usize,
     /// The line so far.
-    line: usize,
-    is_comment: bool,
+    line: Vec<u8>,
+    /// The event so far.
+    event: Sse,
+    /// Whether no line has come yet.
+    begins: bool,
+    /// Whether the last line ended with a carriage return, to which a line feed may belong.
+    returned: bool,
 }
 
-impl EventSize {
-    /// Goes through more bytes; how large an event was at most meanwhile.
-    fn largest_in(&mut self, bytes: &[u8]) -> usize {
-        let mut largest = 0;
-        for byte in bytes {
-            match byte {
-                b'\n' => {
-                    // A line without anything in it ends the event.
-                    self.lines = match (self.line, self.is_comment) {
-                        (0, _) => 0,
-                        (_, true) => self.lines,
-                        (line, false) => self.lines.saturating_add(line),
-                    };
-                    (self.line, self.is_comment) = (0, false);
-                }
-                b'\r' => {}
-                _ => {
-                    self.is_comment |= self.line == 0 && *byte == b':';
-                    self.line = self.line.saturating_add(1);
-                    largest = largest.max(self.lines.saturating_add(self.line));
-                }
+impl Reader {
+    fn take(&mut self, bytes: &[u8]) -> Vec<Result<Sse, Broken>> {
+        let mut events = Vec::new();
+        for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (end, text) = match part.split_last() {
+                Some((end @ (b'\n' | b'\r'), text)) => (Some(*end), text),
+                _ => (None, part),
+            };
+            self.line.extend_from_slice(text);
+            let held = self.event.data.as_ref().map_or(0, String::len);
+            if held.saturating_add(self.line.len()) > self.most {
+                (self.line, self.event) = (Vec::new(), Sse::default());
+                events.push(Err(Broken::TooLarge { most: self.most }));
+            }
+            let Some(end) = end else { continue };
+            let returned = std::mem::replace(&mut self.returned, end == b'\r');
+            if !(returned && end == b'\n' && self.line.is_empty()) {
+                events.extend(self.end_line().map(Ok));
             }
         }
-        largest
+        events
+    }
+
+    /// Takes the line in; the event, if the line ends one.
+    fn end_line(&mut self) -> Option<Sse> {
+        let line = std::mem::take(&mut self.line);
+        let line = if std::mem::take(&mut self.begins) { unmarked(&line) } else { &line };
+        if line.is_empty() {
+            return Some(std::mem::take(&mut self.event)).filter(|event| *event != Sse::default());
+        }
+        let line = String::from_utf8_lossy(line);
+        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match (field, &mut self.event.data) {
+            ("data", Some(data)) => {
+                data.push('\n');
+                data.push_str(value);
+            }
+            ("data", data) => *data = Some(value.to_owned()),
+            ("event", _) => self.event.event = Some(value.to_owned()).filter(|name| !name.is_empty()),
+            ("id", _) if !value.contains('\0') => self.event.id = Some(value.to_owned()),
+            ("retry", _) if value.bytes().all(|byte| byte.is_ascii_digit()) => self.event.retry = value.parse().ok(),
+            _ => {}
+        }
+        None
     }
 }
 
@@ -68,20 +99,56 @@ impl EventSize {
 mod tests {
     use super::*;
 
+    /// The data of all events, however their bytes come.
+    fn data_of(text: &str, most: usize) -> Vec<Option<String>> {
+        let read = |piece| {
+            let mut reader = Reader { most, begins: true, ..Reader::default() };
+            let parts = text.as_bytes().chunks(piece).chain([&b"\n\n"[..]]);
+            let events: Vec<_> = parts.flat_map(|part| reader.take(part)).collect();
+            events.into_iter().map(|event| event.ok().and_then(|event| event.data)).collect::<Vec<_>>()
+        };
+        assert_eq!(read(1), read(1_000), "{text:?}");
+        read(3)
+    }
+
     #[test]
-    fn an_event_is_as_large_as_its_lines_and_comments_count_alone() {
-        for (text, due) in [
-            ("data: aa\n\ndata: b\n\n", 8),
-            ("data: aa\r\ndata: b\r\n\r\n", 15),
-            (": ping ping ping\n: ping\ndata: a\n", 16),
-            ("data: aaaaaaaaaaaa", 18),
-            ("", 0),
-        ] {
-            for piece in [1, 3, 100] {
-                let mut size = EventSize::default();
-                let largest = text.as_bytes().chunks(piece).map(|part| size.largest_in(part)).max();
-                assert_eq!(largest.unwrap_or(0), due, "{text:?} {piece}");
+    fn what_the_rules_of_streams_do_not_know_is_passed_over() {
+        let junk = [
+            "retry: abc",
+            "retry: 1.5",
+            "retry:",
+            "retry: -1",
+            "retry: +1",
+            "retry: 18446744073709551616",
+            "foo: x",
+            "Data: x",
+            "data : x",
+            "hello",
+            "id",
+            "id: a\0b",
+            "event",
+            "{\"a\":1}",
+            ": ping",
+            "\u{feff}: x",
+            "event: a\nevent",
+        ];
+        for line in junk {
+            for end in ["\n", "\r\n", "\r"] {
+                let text = format!("{line}\ndata: one\ndata:two\n\n{line}\ndata: three\n\n").replace('\n', end);
+                assert_eq!(data_of(&text, 100), [Some("one\ntwo".to_owned()), Some("three".to_owned())], "{text:?}");
             }
+        }
+        assert_eq!(data_of("data: without an end", 100), [Some("without an end".to_owned())]);
+        assert_eq!(data_of("\n\n: nothing\n\n", 100), []);
+    }
+
+    #[test]
+    fn an_event_is_as_large_as_its_data_and_the_line_that_is_read() {
+        for (text, largest) in
+            [("data: aa\n\ndata: b\n\n", 8), ("data: aa\r\ndata: b\r\n\r\n", 9), (": ping ping\n: ping\ndata: a\n", 11)]
+        {
+            assert!(data_of(text, largest).iter().all(Option::is_some), "{text:?}");
+            assert!(data_of(text, largest - 1).iter().any(Option::is_none), "{text:?}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! HTTP requests to a server that is an address: reqwest's client, with our bounds and our errors.
 //!
-//! What answers a POST answers the request in it, whatever id it says. Redirects stay on the same
-//! host, addresses and headers never stand in an error, and what is too long or can't be read is an
-//! error that its request is answered with, over this transport as over the other.
+//! Redirects stay on the same host, addresses and headers never stand in an error, and what is too long
+//! or can't be read is an error that its request is answered with, over this transport as over the
+//! other.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -14,15 +14,16 @@ use futures_util::stream::BoxStream;
 use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Response, Url};
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use reqwest::{RequestBuilder, Response, Url};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId};
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
-use sse_stream::{Error as SseError, Sse, SseStream};
+use sse_stream::{Error as SseError, Sse};
 
-use super::events::{Broken, bounded};
-use super::message::{FORGOTTEN, ReadMessage, read, too_long, unreadable};
+use super::events::events;
+use super::message::{ReadMessage, read, too_long};
+use super::posted::{AnswerStream, AskedRequest, Posted, note, stand_in};
 use crate::config::Endpoint;
 use crate::web;
 
@@ -36,8 +37,10 @@ const HOPS: usize = 5;
 const SESSION: &str = "mcp-session-id";
 /// What an answer may come as.
 const TAKEN: &str = "text/event-stream, application/json";
+/// The content type of a stream of events.
+const EVENTS: &str = "text/event-stream";
 
-type Failed = StreamableHttpError<LineError>;
+pub(super) type Failed = StreamableHttpError<LineError>;
 
 /// Why a request has no message of the protocol for an answer.
 #[derive(Debug, thiserror::Error)]
@@ -48,9 +51,6 @@ pub(super) enum LineError {
     /// A status of trouble came.
     #[error("status {}", .0.status)]
     Status(Refused),
-    /// rmcp's own client says no; what it says may hold a secret.
-    #[error("it is not answered as the protocol demands")]
-    Other,
 }
 
 /// What a server answers instead of a message, as it came.
@@ -71,6 +71,8 @@ pub(super) struct ServerLine {
     alias: Arc<str>,
     /// Whether nothing comes beside what answers a POST, as the server said.
     answers_only: Arc<AtomicBool>,
+    /// The requests that are not answered yet.
+    open: Arc<Mutex<Vec<RequestId>>>,
 }
 
 impl ServerLine {
@@ -86,16 +88,13 @@ impl ServerLine {
                 .retry(reqwest::retry::never())
         };
         let client = web::client(make, !endpoint.url.starts_with("http://"))?;
-        Ok(Self { client, alias: Arc::from(alias), answers_only: Arc::new(AtomicBool::new(false)) })
+        Ok(Self { client, alias: Arc::from(alias), answers_only: Arc::default(), open: Arc::default() })
     }
 
-    async fn post(&self, uri: &str, asked: &AskedRequest, headers: Headers, body: Vec<u8>) -> Result<Response, Failed> {
-        let mut request = self.client.post(uri).header(ACCEPT, TAKEN).header(CONTENT_TYPE, "application/json");
-        request = request.headers(headers.into_iter().collect());
-        if let Some(session) = &asked.session {
-            request = request.header(SESSION, &**session);
-        }
-        request.body(body).send().await.map_err(unaddressed)
+    async fn send(request: RequestBuilder, session: Option<&str>, headers: Headers) -> Result<Response, Failed> {
+        let request = request.header(ACCEPT, TAKEN).headers(headers.into_iter().collect());
+        let request = session.into_iter().fold(request, |request, session| request.header(SESSION, session));
+        request.send().await.map_err(unaddressed)
     }
 }
 
@@ -111,87 +110,6 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 /// The error without the address.
 fn unaddressed(error: reqwest::Error) -> Failed {
     StreamableHttpError::Client(LineError::Request(error.without_url()))
-}
-
-/// An error of rmcp's own client without the address, and without what a header says.
-fn harmless(error: StreamableHttpError<reqwest::Error>) -> Failed {
-    match error {
-        StreamableHttpError::Client(error) => unaddressed(error),
-        StreamableHttpError::HttpStatus(told) => told.into(),
-        StreamableHttpError::ServerDoesNotSupportSse => StreamableHttpError::ServerDoesNotSupportSse,
-        StreamableHttpError::ServerDoesNotSupportDeleteSession => {
-            StreamableHttpError::ServerDoesNotSupportDeleteSession
-        }
-        StreamableHttpError::SessionExpired => StreamableHttpError::SessionExpired,
-        _ => StreamableHttpError::Client(LineError::Other),
-    }
-}
-
-/// What was posted, as far as its answer depends on it.
-#[derive(Clone)]
-struct AskedRequest {
-    /// The request; none in a post that wants no answer.
-    id: Option<RequestId>,
-    session: Option<Arc<str>>,
-}
-
-impl AskedRequest {
-    fn of(message: &ClientJsonRpcMessage, session: Option<Arc<str>>) -> Self {
-        let id = match message {
-            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
-            _ => None,
-        };
-        Self { id, session }
-    }
-
-    /// The answer to the request, whatever request it says it answers. A server that does not know a
-    /// session any more says so in an error that names no request, or with the status 400. An error of the
-    /// call's own may have that status, too: there the words have to be about the session.
-    fn answered(&self, id: &RequestId, said: ServerJsonRpcMessage, status: StatusCode) -> ServerJsonRpcMessage {
-        match said {
-            JsonRpcMessage::Response(mut response) => {
-                response.id = id.clone();
-                JsonRpcMessage::Response(response)
-            }
-            JsonRpcMessage::Error(mut error) => {
-                let nameless = error.id.as_ref() != Some(id);
-                let bad = status == StatusCode::BAD_REQUEST;
-                let about = bad && error.error.message.to_ascii_lowercase().contains("session");
-                if self.session.is_some() && (about || (nameless && (bad || status.is_success()))) {
-                    error.error.code = ErrorCode(FORGOTTEN);
-                }
-                stand_in(error.error, id)
-            }
-            other => other,
-        }
-    }
-
-    /// What an answer with a status of trouble comes to.
-    fn refused(&self, status: StatusCode, mut refused: Refused, body: &[u8]) -> Result<Posted, Failed> {
-        if refused.says.is_empty() && !body.trim_ascii_start().starts_with(b"<") {
-            String::from_utf8_lossy(body).trim().clone_into(&mut refused.says);
-        }
-        let failed = |refused| Err(StreamableHttpError::Client(LineError::Status(refused)));
-        let Some(id) = &self.id else { return failed(refused) };
-        if !matches!(status.as_u16(), 401 | 403 | 429)
-            && let ReadMessage::Message(said, _) = read(body)
-            && matches!(*said, JsonRpcMessage::Error(_))
-        {
-            return Ok(StreamableHttpPostResponse::Json(self.answered(id, *said, status), None));
-        }
-        if self.session.is_some() && status == StatusCode::BAD_REQUEST {
-            let told = format!("status 400 {}", refused.says);
-            let told = ErrorData::new(ErrorCode(FORGOTTEN), told.trim_end().to_owned(), None);
-            return Ok(StreamableHttpPostResponse::Json(stand_in(told, id), None));
-        }
-        failed(refused)
-    }
-}
-
-type Posted = StreamableHttpPostResponse;
-
-fn stand_in(error: ErrorData, id: &RequestId) -> ServerJsonRpcMessage {
-    ServerJsonRpcMessage::error(error, Some(id.clone()))
 }
 
 /// The body as far as it may go; `None` where it goes further.
@@ -231,38 +149,6 @@ fn header_of(response: &Response, name: impl http::header::AsHeaderName) -> Opti
     response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-/// An event as the answer that it is, or holds; others stay as they are.
-fn event(event: Result<Sse, SseError>, asked: &AskedRequest, id: &RequestId, alias: &str) -> Result<Sse, SseError> {
-    let error = match event {
-        Ok(event) => {
-            let Some(data) = event.data.as_deref().filter(|data| !data.trim().is_empty()) else { return Ok(event) };
-            match read(data.as_bytes()) {
-                ReadMessage::Message(said, fixed) => {
-                    note(fixed, alias);
-                    let data = serde_json::to_string(&asked.answered(id, *said, StatusCode::OK)).ok();
-                    return Ok(Sse { data, ..event });
-                }
-                // Events of other names are no messages; and some servers end a stream as models' APIs do.
-                ReadMessage::Stray(_) if event.event.as_deref().is_some_and(|name| name != "message") => {
-                    return Ok(event);
-                }
-                ReadMessage::Stray(_) if data.trim() == "[DONE]" => return Ok(Sse { data: None, ..event }),
-                ReadMessage::Stray(error) | ReadMessage::Unreadable(_, error) => error,
-            }
-        }
-        Err(SseError::Body(cause)) if matches!(cause.downcast_ref(), Some(Broken::TooLarge { .. })) => too_long(None),
-        Err(error @ SseError::Body(_)) => return Err(error),
-        Err(error) => unreadable(&error.to_string(), &[]),
-    };
-    Ok(Sse { data: serde_json::to_string(&stand_in(error, id)).ok(), ..Sse::default() })
-}
-
-fn note(fixed: Option<&'static str>, alias: &str) {
-    if let Some(fixed) = fixed {
-        tracing::warn!(server = alias, "a message of its can be read after a repair: {fixed}");
-    }
-}
-
 impl StreamableHttpClient for ServerLine {
     type Error = LineError;
 
@@ -287,8 +173,9 @@ impl StreamableHttpClient for ServerLine {
         custom_headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<Posted, Failed> {
-        let asked = AskedRequest::of(&message, session_id);
-        let response = self.post(&uri, &asked, custom_headers, serde_json::to_vec(&message)?).await?;
+        let asked = AskedRequest::of(&message, session_id, self.open.clone());
+        let post = self.client.post(&*uri).header(CONTENT_TYPE, "application/json").body(serde_json::to_vec(&message)?);
+        let response = Self::send(post, asked.session.as_deref(), custom_headers).await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && asked.session.is_some() {
             return Err(StreamableHttpError::SessionExpired);
@@ -309,12 +196,10 @@ impl StreamableHttpClient for ServerLine {
             let told = stand_in(ErrorData::internal_error(told, None), &id);
             return Ok(StreamableHttpPostResponse::Json(told, session));
         }
-        let is = |wanted| kind.as_deref().is_some_and(|kind| media_type(kind).eq_ignore_ascii_case(wanted));
-        if is("text/event-stream") {
-            let events = SseStream::from_bytes_stream(bounded(response.bytes_stream(), limits.max_sse_event_size));
-            let alias = self.alias.clone();
-            let told = events.map(move |said| event(said, &asked, &id, &alias));
-            return Ok(StreamableHttpPostResponse::Sse(told.boxed(), session));
+        if is(&kind, EVENTS) {
+            let events = events(response.bytes_stream(), limits.max_sse_event_size);
+            let told = AnswerStream::of(asked, id, self.alias.clone()).over(events);
+            return Ok(StreamableHttpPostResponse::Sse(told, session));
         }
         let Some(body) = bytes_of(response, limits.max_json_response_size).await? else {
             return Ok(StreamableHttpPostResponse::Json(stand_in(too_long(None), &id), session));
@@ -325,7 +210,7 @@ impl StreamableHttpClient for ServerLine {
                 asked.answered(&id, *said, status)
             }
             // A message counts as what it is, whatever kind it is said to be.
-            ReadMessage::Stray(_) if !is("application/json") => {
+            ReadMessage::Stray(_) if !is(&kind, "application/json") => {
                 return Err(StreamableHttpError::UnexpectedContentType(kind));
             }
             ReadMessage::Unreadable(_, error) | ReadMessage::Stray(error) => stand_in(error, &id),
@@ -337,10 +222,11 @@ impl StreamableHttpClient for ServerLine {
         &self,
         uri: Arc<str>,
         session_id: Arc<str>,
-        auth_header: Option<String>,
+        _auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failed> {
-        self.client.delete_session(uri, session_id, auth_header, custom_headers).await.map_err(harmless)
+        // Whatever is said to that, nobody uses the session any more.
+        Self::send(self.client.delete(&*uri), Some(&session_id), custom_headers).await.map(drop)
     }
 
     async fn get_stream(
@@ -360,20 +246,30 @@ impl StreamableHttpClient for ServerLine {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
-        auth_header: Option<String>,
+        _auth_header: Option<String>,
         custom_headers: Headers,
         max_sse_event_size: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
-        let (client, most) = (&self.client, max_sse_event_size);
-        let opened = client
-            .get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, most)
-            .await;
+        let get = self.client.get(&*uri);
+        let get = last_event_id.into_iter().fold(get, |get, last| get.header("last-event-id", last));
+        let response = Self::send(get, session_id.as_deref(), custom_headers).await;
+        let opened = match response {
+            Ok(response) if response.status().is_success() && is(&header_of(&response, CONTENT_TYPE), EVENTS) => {
+                let events = events(response.bytes_stream(), max_sse_event_size);
+                Ok(events.map(|event| event.map_err(|error| SseError::Body(Box::new(error)))).boxed())
+            }
+            Ok(response) if response.status().is_server_error() => {
+                Err(StreamableHttpError::Client(LineError::Status(refused_by(&response))))
+            }
+            Ok(_) => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            Err(error) => Err(error),
+        };
         self.answers_only.store(opened.is_err(), Ordering::Relaxed);
-        opened.map_err(harmless)
+        opened
     }
 }
 
-/// A content type without its parameters.
-fn media_type(kind: &str) -> &str {
-    kind.split(';').next().unwrap_or_default().trim()
+/// Whether a content type is this one, whatever its parameters.
+fn is(kind: &Option<String>, wanted: &str) -> bool {
+    kind.as_deref().and_then(|kind| kind.split(';').next()).is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
 }

@@ -17,7 +17,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, Empty, empty};
 use tokio_util::codec::FramedRead;
 
-use super::message::{ReadMessage, foreign, read, too_long, unmarked};
+use super::message::{NAMELESS, ReadMessage, foreign, read, too_long, unmarked};
 use crate::lock::lock;
 use crate::rpc::{Line, Split, answered_by};
 
@@ -105,12 +105,15 @@ where
         }
     }
 
-    /// A message, with its request no longer open. An error that names no request is the answer of
-    /// the only one there is.
+    /// A message, with its request no longer open. A result or an error that names no request is the
+    /// answer of the only one there is.
     fn settled(&self, message: ServerJsonRpcMessage, bytes: &[u8]) -> Option<ServerJsonRpcMessage> {
         match message {
-            JsonRpcMessage::Response(response) => {
-                if !self.settle(&response.id) && !self.was_asked(&response.id) {
+            JsonRpcMessage::Response(mut response) => {
+                let nameless = response.id == RequestId::String(NAMELESS.into());
+                if let Some(id) = nameless.then(|| self.only_open()).flatten() {
+                    response.id = id;
+                } else if !self.settle(&response.id) && !self.was_asked(&response.id) {
                     (self.tell)(bytes);
                 }
                 Some(JsonRpcMessage::Response(response))

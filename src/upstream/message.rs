@@ -17,6 +17,9 @@ pub(super) const UNREADABLE: i32 = -32_951;
 /// The code of the error of a server that does not know our session.
 pub(super) const FORGOTTEN: i32 = -32_952;
 
+/// The id of a result that names no request.
+pub(super) const NAMELESS: &str = "";
+
 /// What says of a tool whether it is called as a task; the library's tools don't have it.
 const TASKS: &[u8] = b"\"taskSupport\"";
 /// Where that is kept in a tool's `_meta`.
@@ -162,6 +165,9 @@ fn fix(object: &mut Map<String, Value>) -> Option<&'static str> {
                     && error.get("message").is_some_and(Value::is_string);
             object.insert("error".to_owned(), if is_one { error } else { error_of(&error) });
         }
+    }
+    if object.contains_key("result") && object.get("id").is_none_or(Value::is_null) {
+        object.insert("id".to_owned(), json!(NAMELESS));
     }
     object.get_mut("result").and_then(Value::as_object_mut).and_then(mend_result)
 }

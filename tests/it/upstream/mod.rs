@@ -11,6 +11,7 @@ mod lives;
 mod odd;
 mod operating;
 mod story;
+mod streams;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -66,6 +66,7 @@ async fn what_is_meant_is_used_where_that_is_plain() {
         ("{\\n  \"jsonrpc\": \"2.0\",\\n  \"id\": %s,\\n  \"result\": {\\n    \"content\": [{\"type\": \"text\", \"text\": \"spread {\"}]\\n  }\\n}".to_owned(), "spread {"),
         (r#"[{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"a batch"}]}}]"#.to_owned(), "a batch"),
         (r#"{"id":"%s","result":{"content":"bare"}}"#.to_owned(), "bare"),
+        (r#"{"jsonrpc":"2.0","id":null,"result":{"content":"of nobody"}}"#.to_owned(), "of nobody"),
     ] {
         let ground = Ground::new();
         let registry = ground.registry(&json!({"p": server(&to_call, TOOLS)}));
@@ -231,7 +232,10 @@ async fn too_many_requests_tells_how_long_to_wait() {
 }
 
 /// A server whose answers to calls are these, and which begins with a session or without one.
-async fn answering(session: bool, to_call: impl Fn(&Value) -> ResponseTemplate + Send + Sync + 'static) -> MockServer {
+pub(super) async fn answering(
+    session: bool,
+    to_call: impl Fn(&Value) -> ResponseTemplate + Send + Sync + 'static,
+) -> MockServer {
     let server = MockServer::start().await;
     let answers = move |request: &Request| {
         let asked: Value = serde_json::from_slice(&request.body).unwrap();
@@ -257,7 +261,7 @@ async fn answering(session: bool, to_call: impl Fn(&Value) -> ResponseTemplate +
     server
 }
 
-async fn calls(server: &MockServer) -> usize {
+pub(super) async fn calls(server: &MockServer) -> usize {
     let requests = server.received_requests().await.unwrap();
     requests.iter().filter(|request| String::from_utf8_lossy(&request.body).contains("tools/call")).count()
 }
