@@ -166,7 +166,10 @@ impl ServerEntry<'_> {
     fn transport(&self, filling: &mut EntryFilling) -> Result<(Transport, String), Refused> {
         let alias = || self.alias.to_owned();
         let kind = self.kind()?;
-        let (command, url) = (self.object.contains_key("command"), self.object.contains_key("url"));
+        // Some clients write both keys, the one that is not meant as null or "".
+        let says = |key: &str| self.object.get(key).is_some_and(|value| !value.is_null() && *value != "");
+        let command = says("command") || (self.object.contains_key("command") && !says("url"));
+        let url = says("url") || (self.object.contains_key("url") && !self.object.contains_key("command"));
         if command && url {
             return Err((Some(place_of("url", "url")), ServersFault::BothTransports { alias: alias() }));
         }

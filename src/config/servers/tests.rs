@@ -154,6 +154,21 @@ fn what_is_not_set_stops_one_server_and_all_of_it_is_told() {
 }
 
 #[test]
+fn of_two_transports_one_that_is_null_or_empty_is_absent() {
+    for (text, word) in [
+        (r#"{"command": "x", "url": null}"#, "stdio"),
+        (r#"{"command": "x", "url": ""}"#, "stdio"),
+        (r#"{"command": null, "url": "https://h/"}"#, "http"),
+        (r#"{"command": "", "url": "https://h/"}"#, "http"),
+    ] {
+        assert_eq!(entry(text).unwrap().transport.word(), word, "{text}");
+    }
+    for text in [r#"{"command": "x", "url": "https://h/"}"#, r#"{"command": null, "url": null}"#, r#"{"url": ""}"#] {
+        assert!(entry(text).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn an_entry_that_can_not_be_understood_is_the_trouble_of_its_server_alone() {
     for bad in [
         r#"{"type": "sse", "url": "https://h/sse"}"#,
