@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex as StdMutex};
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::RoleServer;
-use rmcp::model::{ClientNotification, ErrorCode, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 use tokio_util::bytes::{Buf as _, Bytes};
@@ -24,8 +24,10 @@ use super::backlog::{Backlog, OnItsWay};
 use super::outbox::Outbox;
 use super::reading::{ReadLine, read, refusal};
 use crate::lock::lock;
-use crate::rpc::{Line, Split, request_in};
+use crate::rpc::{Line, Split, answered_by, request_in};
 
+/// What every request has in it, and no answer.
+const METHOD: &[u8] = b"\"method\"";
 /// The longest line that is read, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
 
@@ -39,6 +41,8 @@ pub(super) struct ClientLines<R, W> {
     said: PendingAnswers,
     outbox: Outbox,
     backlog: Backlog,
+    /// What the client was asked and has not answered.
+    questions: Vec<RequestId>,
     begun: bool,
     ended: CancellationToken,
 }
@@ -57,9 +61,24 @@ where
             said: Arc::default(),
             outbox,
             backlog: Backlog::default(),
+            questions: Vec::new(),
             begun: false,
             ended,
         }
+    }
+
+    /// What can't be read and would be the answer to a question of ours is an answer that says no: whoever
+    /// asked must not wait for another one.
+    fn or_answer(&self, read: ReadLine, line: &[u8]) -> ReadLine {
+        let ReadLine::Refused(refusal) = &read else { return read };
+        if line.windows(METHOD.len()).any(|part| part == METHOD) {
+            return read;
+        }
+        let told = answered_by(line, line).filter(|_| refusal["id"].is_null());
+        let told = told.as_ref().unwrap_or(&refusal["id"]);
+        let Some(id) = self.questions.iter().find(|id| json!(id) == *told) else { return read };
+        let error = ErrorData::new(ErrorCode::PARSE_ERROR, "the answer can't be read", None);
+        ReadLine::Message(Box::new(JsonRpcMessage::error(error, Some(id.clone()))))
     }
 
     /// Says to a client what can't be read. It goes out by itself: who reads on must not wait for a
@@ -154,6 +173,9 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let message = with_advice(message);
+        if let JsonRpcMessage::Request(request) = &message {
+            self.questions.push(request.id.clone());
+        }
         let (writer, outbox) = (self.writer.clone(), self.outbox.clone());
         let written = outbox.of(&message);
         let line = outbox.line(&message, written.as_ref());
@@ -177,7 +199,7 @@ where
                 self.ended.cancel();
             }
             let read = match next {
-                Some(Ok(Line::Whole(line))) => read(&line),
+                Some(Ok(Line::Whole(line))) => self.or_answer(read(&line), &line),
                 Some(Ok(Line::TooLong { head, tail, .. })) => {
                     let why = format!("the message is longer than {LONGEST} bytes");
                     let id = request_in(&head, &tail).unwrap_or_default();
@@ -203,7 +225,8 @@ where
                                 self.backlog.answered(id);
                             }
                         }
-                        _ => {}
+                        JsonRpcMessage::Response(response) => self.questions.retain(|id| *id != response.id),
+                        JsonRpcMessage::Error(error) => self.questions.retain(|id| Some(id) != error.id.as_ref()),
                     }
                     // rmcp ends the session when it begins with anything but a request; a stray
                     // notification is no reason for that.

@@ -113,9 +113,28 @@ fn loose(message: &RxJsonRpcMessage<RoleServer>) -> Option<&str> {
     Some(custom.method.as_str()).filter(|method| MENDED.contains(method))
 }
 
+/// Brings an answer to one of our requests into JSON-RPC's shape: an error of null is none, and one of any
+/// other shape is one all the same.
+fn fix_answer(object: &mut Map<String, Value>) {
+    if object.contains_key("method") {
+        return;
+    }
+    let Some(error) = object.remove("error") else { return };
+    if error.is_null() && object.contains_key("result") {
+        return;
+    }
+    object.remove("result");
+    let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let is_one = code.is_some() && error.get("message").is_some_and(Value::is_string);
+    let told = || json!({"code": ErrorCode::INTERNAL_ERROR.0, "message": error.to_string()});
+    let fixed = if is_one { error.clone() } else { told() };
+    object.insert("error".to_owned(), fixed);
+}
+
 /// PHP writes `[]` for an object without members.
 fn fix(message: &mut Value) {
     let Some(object) = message.as_object_mut() else { return };
+    fix_answer(object);
     empty_is_object(object, "params");
     let Some(params) = object.get_mut("params").and_then(Value::as_object_mut) else { return };
     for key in ["arguments", "_meta", "capabilities"] {

@@ -74,6 +74,33 @@ async fn a_client_that_fails_to_ask_leaves_the_question_open() {
 }
 
 #[tokio::test]
+async fn an_error_of_null_is_none_and_an_answer_that_can_not_be_read_leaves_the_question_open() {
+    let bench = bench();
+    let (mut session, _, id, question) = asked(&bench).await;
+    let result = json!({"action": "accept", "content": {"answer1": "SQLite", "answer2": "v1"}});
+    session.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": result, "error": null})).await;
+    assert_eq!(session.answer_to(id).await["result"]["structuredContent"]["answered"], true);
+    let own = question["id"].to_string();
+    for odd in [
+        r#""error":"no""#,
+        r#""error":null"#,
+        r#""error":{"message":"no"}"#,
+        r#""error":{"code":"E","message":"no"}"#,
+        r#""result":{"action":"decline"},"error":{"code":1,"message":"x"}"#,
+        r#""result":"ok""#,
+        r#""x":1"#,
+        r#""result":{"n":NaN}"#,
+    ] {
+        let (mut session, _, id, question) = asked(&bench).await;
+        assert_eq!(question["id"].to_string(), own);
+        session.send_bytes(format!("{{\"jsonrpc\":\"2.0\",\"id\":{own},{odd}}}\n").as_bytes()).await;
+        let told = session.answer_to(id).await;
+        assert_eq!(told["result"]["structuredContent"]["status"], "pending_human_input", "{odd}");
+        assert_eq!(session.heard, Vec::<Value>::new(), "{odd}");
+    }
+}
+
+#[tokio::test]
 async fn who_answers_elsewhere_first_counts() {
     let bench = bench();
     let (mut session, begun, id, question) = asked(&bench).await;
