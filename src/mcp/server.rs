@@ -6,17 +6,18 @@
 use std::any::Any;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, InputResponses,
-    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    InitializeRequestParams, InitializeResult, InputResponses, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
     SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -75,6 +76,8 @@ pub(super) struct McpServer {
     told: Arc<AtomicBool>,
     /// Whether the log says already that GitHub refuses the token.
     refused: Arc<AtomicBool>,
+    /// The version that was agreed on in a handshake.
+    agreed: Arc<OnceLock<ProtocolVersion>>,
     /// Where replies wait as they are written; none where somebody else writes the messages.
     outbox: Option<Outbox>,
 }
@@ -101,6 +104,7 @@ impl McpServer {
             ends,
             told: Arc::default(),
             refused: Arc::default(),
+            agreed: Arc::default(),
             outbox: None,
         }
     }
@@ -400,6 +404,15 @@ impl ServerHandler for McpServer {
         }
         let server = identity::of(&self.app.settings().server_name);
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(self.introduction())
+    }
+
+    async fn initialize(&self, mut request: InitializeRequestParams, context: Context) -> Answer<InitializeResult> {
+        let mut result = self.negotiate_initialize(&request)?;
+        // The version that a session began with holds, whatever a later initialize asks for.
+        result.protocol_version = self.agreed.get_or_init(|| result.protocol_version.clone()).clone();
+        request.protocol_version = result.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(result)
     }
 
     async fn list_tools(&self, page: Page, context: Context) -> Answer<ListToolsResult> {

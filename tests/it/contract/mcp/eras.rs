@@ -3,7 +3,7 @@
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-use crate::support::mcp::{Bench, FIXED_TOOLS, Program, in_both_eras, stateless};
+use crate::support::mcp::{Bench, FIXED_TOOLS, Program, handshake, in_both_eras, stateless};
 
 const RUN: &str =
     r#"{"flowName": "Marketing_Strategy", "initialVariables": {"company": "T", "market": "AI", "budget": 1}}"#;
@@ -26,6 +26,19 @@ fn handshake_clients_are_served() {
         assert_eq!(done["result"]["structuredContent"]["status"], json!("success"), "{done}");
         program.close_input();
         assert_eq!(program.end().0, Some(0));
+    }
+}
+
+#[test]
+fn the_version_of_a_handshake_holds_whatever_a_later_one_asks_for() {
+    for later in ["2026-07-28", "2099-01-01", "x", "2025-03-26"] {
+        let mut program = Program::serving(&[]);
+        program.shake_hands("2025-06-18");
+        let hello = program.request(1, "initialize", &handshake(later));
+        assert_eq!(hello["result"]["protocolVersion"], json!("2025-06-18"), "{hello}");
+        assert_eq!(program.request(2, "ping", &json!({}))["result"], json!({}), "{later}");
+        let tools = program.request(3, "tools/list", &json!({}))["result"].clone();
+        assert!(tools.get("resultType").is_none() && tools["tools"].is_array(), "{later}: {tools}");
     }
 }
 
