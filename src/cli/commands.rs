@@ -26,6 +26,7 @@ mod validate;
 pub(super) use serve::log_refusal;
 
 use std::future::Future;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -232,7 +233,9 @@ fn runtime() -> Result<Runtime, Stop> {
 }
 
 fn started(runtime: &mut runtime::Builder) -> Result<Runtime, Stop> {
-    let runtime = runtime.enable_all().build().map_err(|cause| {
+    // It opens as many files as these pipes have ends, and panics where it can't.
+    let spare = (0..3).map(|_| io::pipe()).collect::<io::Result<Vec<_>>>().map(drop);
+    let runtime = spare.and_then(|()| runtime.enable_all().build()).map_err(|cause| {
         Stop::failed(Error::new(Code::InternalError, format!("no threads can be made: {cause}")), 1)
     })?;
     outlive_file_limits(&runtime);

@@ -335,3 +335,20 @@ fn a_help_page_lists_the_flags_that_its_text_speaks_of_and_breaks_no_example() {
         }
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn few_open_files_are_an_error_and_no_panic() {
+    let home = tempfile::tempdir().unwrap();
+    for limit in ["7", "8"] {
+        let said = std::process::Command::new("/bin/sh")
+            .args(["-c", "ulimit -n \"$1\"; exec \"$0\" list --source examples", env!("CARGO_BIN_EXE_flowy"), limit])
+            .env_clear()
+            .env("HOME", home.path())
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&said.stderr);
+        assert_eq!(said.status.code(), Some(1), "{limit}: {err}");
+        assert!(err.contains("Too many open files") && !err.contains("panicked"), "{limit}: {err}");
+    }
+}
