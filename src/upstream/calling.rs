@@ -20,7 +20,7 @@ use super::answer::{UnusableBlock, normal};
 use super::audit::AuditEntry;
 use super::keeping::Connection;
 use super::loose;
-use super::message::{FORGOTTEN, TOO_LONG};
+use super::message::{FORGOTTEN, TOO_LONG, about_session};
 use super::server::Server;
 use super::tools::ToolList;
 use super::trouble::{Trouble, clean, failure, found_nobody, is_busy, is_disconnected, of_refusal, of_transport};
@@ -32,6 +32,8 @@ use crate::names::{nearest, quoted, shown};
 
 /// What is said of an answer that may come later.
 const TASK: &str = "it began a task, and flowy does not wait for the results of tasks";
+/// What is said of an answer that is a question.
+const ASKS: &str = "it asks for more input, and nobody here can be asked";
 /// How long is waited for the words of a server that ended during a call.
 const WORDS: Duration = Duration::from_secs(1);
 
@@ -181,15 +183,18 @@ impl Server {
             ServerResult::CustomResult(answer) if answer.0.get("task").or(answer.0.get("taskId")).is_some() => {
                 return broken(TASK);
             }
+            ServerResult::CustomResult(answer)
+                if answer.0.get("resultType").is_some_and(|kind| kind == "input_required") =>
+            {
+                return broken(ASKS);
+            }
             ServerResult::CustomResult(answer) if loose::is_bare(&answer.0) => return Ok(bare()),
             ServerResult::CustomResult(answer) => match loose::answer(answer.0) {
                 Some(known) => known,
                 None => return broken("it answers with something that is no tool's result"),
             },
             ServerResult::EmptyResult(_) => return Ok(bare()),
-            ServerResult::InputRequiredResult(_) => {
-                return broken("it asks for more input, and nobody here can be asked");
-            }
+            ServerResult::InputRequiredResult(_) => return broken(ASKS),
             ServerResult::CreateTaskResult(_) => return broken(TASK),
             _ => return broken("it answers with something that is no tool's result"),
         };
@@ -226,8 +231,14 @@ impl Server {
     ) -> ToolFailure {
         match error {
             ServiceError::McpError(error) if error.code.0 == FORGOTTEN => {
-                self.give_up(connection);
                 let said = of_refusal(error, &self.secrets);
+                let lost = about_session(&said);
+                if lost || !again {
+                    self.give_up(connection);
+                }
+                if !lost {
+                    return failure(Code::ToolError, address, said);
+                }
                 let when = if again { " in a new session either" } else { " any more" };
                 failure(Code::ToolUnavailable, address, format!("its server does not know the session{when}: {said}"))
             }

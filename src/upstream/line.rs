@@ -15,7 +15,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE
 use http::{HeaderName, HeaderValue, StatusCode};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{RequestBuilder, Response, Url};
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData};
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
@@ -23,7 +23,7 @@ use sse_stream::{Error as SseError, Sse};
 
 use super::events::events;
 use super::message::{ReadMessage, read, too_long};
-use super::posted::{AnswerStream, AskedRequest, Posted, note, stand_in};
+use super::posted::{AnswerStream, AskedRequest, Posted, Requests, note, stand_in};
 use crate::config::Endpoint;
 use crate::web;
 
@@ -71,8 +71,7 @@ pub(super) struct ServerLine {
     alias: Arc<str>,
     /// Whether nothing comes beside what answers a POST, as the server said.
     answers_only: Arc<AtomicBool>,
-    /// The requests that are not answered yet.
-    open: Arc<Mutex<Vec<RequestId>>>,
+    requests: Arc<Mutex<Requests>>,
 }
 
 impl ServerLine {
@@ -88,7 +87,7 @@ impl ServerLine {
                 .retry(reqwest::retry::never())
         };
         let client = web::client(make, !endpoint.url.starts_with("http://"))?;
-        Ok(Self { client, alias: Arc::from(alias), answers_only: Arc::default(), open: Arc::default() })
+        Ok(Self { client, alias: Arc::from(alias), answers_only: Arc::default(), requests: Arc::default() })
     }
 
     async fn send(request: RequestBuilder, session: Option<&str>, headers: Headers) -> Result<Response, Failed> {
@@ -173,21 +172,18 @@ impl StreamableHttpClient for ServerLine {
         custom_headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<Posted, Failed> {
-        let asked = AskedRequest::of(&message, session_id, self.open.clone());
+        let asked = AskedRequest::of(&message, session_id, self.requests.clone());
         let post = self.client.post(&*uri).header(CONTENT_TYPE, "application/json").body(serde_json::to_vec(&message)?);
         let response = Self::send(post, asked.session.as_deref(), custom_headers).await?;
         let status = response.status();
-        if status == StatusCode::NOT_FOUND && asked.session.is_some() {
-            return Err(StreamableHttpError::SessionExpired);
-        }
+        // A post that wants no answer needs nothing of what comes; if it matters, the next request is told.
+        let Some(id) = asked.id.clone() else { return Ok(StreamableHttpPostResponse::Accepted) };
         let (session, kind) = (header_of(&response, SESSION), header_of(&response, CONTENT_TYPE));
         if !status.is_success() {
             let refused = refused_by(&response);
             let body = bytes_of(response, limits.max_error_response_size).await.ok().flatten();
-            return asked.refused(status, refused, &body.unwrap_or_default());
+            return asked.refused(&id, status, refused, &body.unwrap_or_default());
         }
-        // A post that wants no answer needs nothing of what comes.
-        let Some(id) = asked.id.clone() else { return Ok(StreamableHttpPostResponse::Accepted) };
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             if asked.session.is_some() && !self.answers_only.load(Ordering::Relaxed) {
                 return Ok(StreamableHttpPostResponse::Accepted);

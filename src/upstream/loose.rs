@@ -113,9 +113,13 @@ pub(super) fn answer(value: Value) -> Option<(CallToolResult, Vec<String>)> {
     };
     let mut content = Vec::new();
     for (place, block) in blocks.into_iter().enumerate() {
+        let mut leave_out = |what| left_out.push(format!("its content number {} {what}", place + 1));
         match block_of(block) {
-            Ok(block) => content.push(block),
-            Err(what) => left_out.push(format!("its content number {} {what}", place + 1)),
+            Ok((block, dropped)) => {
+                content.push(block);
+                dropped.into_iter().for_each(leave_out);
+            }
+            Err(what) => leave_out(what),
         }
     }
     let failed = members.get("isError").is_some_and(|said| {
@@ -153,10 +157,11 @@ fn brief(value: &Value) -> String {
     shown(&value.to_string(), 60)
 }
 
-fn block_of(block: Value) -> Result<ContentBlock, String> {
+/// A block, and what is dropped of it.
+fn block_of(block: Value) -> Result<(ContentBlock, Option<String>), String> {
     let mut members = match block {
         Value::Object(members) => members,
-        Value::String(text) => return Ok(ContentBlock::text(text)),
+        Value::String(text) => return Ok((ContentBlock::text(text), None)),
         _ => return Err("is not an object".to_owned()),
     };
     for key in ["annotations", "_meta"] {
@@ -171,20 +176,33 @@ fn block_of(block: Value) -> Result<ContentBlock, String> {
         let inside = |key: &str| members.get("resource").and_then(|resource| resource.get(key)).and_then(Value::as_str);
         match (inside("uri"), inside("text"), inside("blob")) {
             // What it says is there; where it is from is not.
-            (None, Some(text), _) => return Ok(ContentBlock::text(text)),
+            (None, Some(text), _) => return Ok((ContentBlock::text(text), None)),
             (None, None, _) => return Err("is a resource without a uri".to_owned()),
             (Some(_), None, None) => return Err("is a resource with neither a text nor a blob".to_owned()),
             (Some(_), ..) => {}
         }
     }
     let known = ["text", "image", "audio", "resource", "resource_link"].contains(&kind.as_str());
-    serde_json::from_value(Value::Object(members)).map_err(|error| {
-        if known {
-            format!("is not what the type {} should be: {error}", quoted(&kind))
-        } else {
-            format!("is of the type {}, which is not known here", quoted(&kind))
-        }
-    })
+    if !known {
+        return Err(format!("is of the type {}, which is not known here", quoted(&kind)));
+    }
+    let whole = Value::Object(members.clone());
+    let error = match serde_json::from_value(whole) {
+        Ok(block) => return Ok((block, None)),
+        Err(error) => error,
+    };
+    // What only tells about a block is no reason to do without it.
+    keep_content(&mut members);
+    members.get_mut("resource").and_then(Value::as_object_mut).into_iter().for_each(keep_content);
+    match serde_json::from_value(Value::Object(members)) {
+        Ok(block) => Ok((block, Some(format!("loses its annotations: {error}")))),
+        Err(_) => Err(format!("is not what the type {} should be: {error}", quoted(&kind))),
+    }
+}
+
+fn keep_content(members: &mut Map<String, Value>) {
+    let content = ["type", "text", "data", "blob", "uri", "name", "resource"];
+    members.retain(|key, value| content.contains(&key.as_str()) || (key == "mimeType" && value.is_string()));
 }
 
 #[cfg(test)]

@@ -121,6 +121,11 @@ pub(super) fn too_long(bytes: Option<usize>) -> ErrorData {
     ErrorData::new(ErrorCode(TOO_LONG), "the answer is too long", bytes.map(|bytes| json!({"bytes": bytes})))
 }
 
+/// Whether a server's words are about the session.
+pub(super) fn about_session(words: &str) -> bool {
+    words.to_ascii_lowercase().contains("session")
+}
+
 /// Whether an answer has none of the shapes that the protocol knows.
 fn is_loose(message: &ServerJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Response(response) if matches!(response.result, ServerResult::CustomResult(_)))
@@ -193,7 +198,9 @@ fn mend_result(result: &mut Map<String, Value>) -> Option<&'static str> {
         }
     }
     let before = result.clone();
-    drop_if_list(result, "_meta");
+    if result.get("_meta").is_some_and(|meta| !meta.is_object()) {
+        result.remove("_meta");
+    }
     if result.contains_key("protocolVersion") {
         let capabilities = result.entry("capabilities").or_insert_with(|| json!({}));
         match capabilities {

@@ -12,7 +12,7 @@ use sse_stream::{Error as SseError, Sse};
 
 use super::events::Broken;
 use super::line::{Failed, LineError, Refused};
-use super::message::{FORGOTTEN, ReadMessage, read, too_long};
+use super::message::{FORGOTTEN, ReadMessage, about_session, read, too_long};
 use crate::lock::lock;
 
 pub(super) type Posted = StreamableHttpPostResponse;
@@ -22,27 +22,32 @@ pub(super) struct AskedRequest {
     /// The request; none in a post that wants no answer.
     pub(super) id: Option<RequestId>,
     pub(super) session: Option<Arc<str>>,
-    open: Arc<Mutex<Vec<RequestId>>>,
+    all: Arc<Mutex<Requests>>,
+}
+
+/// What is known of all requests of one connection.
+#[derive(Default)]
+pub(super) struct Requests {
+    /// Those that are not answered yet.
+    open: Vec<RequestId>,
+    /// The last one whose session was not known any more.
+    renewed: Option<RequestId>,
 }
 
 impl Drop for AskedRequest {
     fn drop(&mut self) {
-        lock(&self.open).retain(|open| self.id.as_ref() != Some(open));
+        lock(&self.all).open.retain(|open| self.id.as_ref() != Some(open));
     }
 }
 
 impl AskedRequest {
-    pub(super) fn of(
-        message: &ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        open: Arc<Mutex<Vec<RequestId>>>,
-    ) -> Self {
+    pub(super) fn of(message: &ClientJsonRpcMessage, session: Option<Arc<str>>, all: Arc<Mutex<Requests>>) -> Self {
         let id = match message {
             ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        lock(&open).extend(id.clone());
-        Self { id, session, open }
+        lock(&all).open.extend(id.clone());
+        Self { id, session, all }
     }
 
     /// The answer to the request, whatever request it says it answers. A server that does not know a
@@ -61,8 +66,8 @@ impl AskedRequest {
             }
             JsonRpcMessage::Error(mut error) => {
                 let nameless = error.id.as_ref() != Some(id);
-                let bad = status == StatusCode::BAD_REQUEST;
-                let about = bad && error.error.message.to_ascii_lowercase().contains("session");
+                let bad = matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND);
+                let about = bad && about_session(&error.error.message);
                 if self.session.is_some() && (about || (nameless && (bad || status.is_success()))) {
                     error.error.code = ErrorCode(FORGOTTEN);
                 }
@@ -73,24 +78,39 @@ impl AskedRequest {
     }
 
     /// What an answer with a status of trouble comes to.
-    pub(super) fn refused(&self, status: StatusCode, mut refused: Refused, body: &[u8]) -> Result<Posted, Failed> {
+    pub(super) fn refused(
+        &self,
+        id: &RequestId,
+        status: StatusCode,
+        mut refused: Refused,
+        body: &[u8],
+    ) -> Result<Posted, Failed> {
         if refused.says.is_empty() && !body.trim_ascii_start().starts_with(b"<") {
             String::from_utf8_lossy(body).trim().clone_into(&mut refused.says);
         }
-        let failed = |refused| Err(StreamableHttpError::Client(LineError::Status(refused)));
-        let Some(id) = &self.id else { return failed(refused) };
         if !matches!(status.as_u16(), 401 | 403 | 429)
             && let ReadMessage::Message(said, _) = read(body)
             && matches!(*said, JsonRpcMessage::Error(_))
         {
-            return Ok(StreamableHttpPostResponse::Json(self.answered(id, *said, status), None));
+            let said = self.answered(id, *said, status);
+            let forgotten = matches!(&said, JsonRpcMessage::Error(error) if error.error.code.0 == FORGOTTEN);
+            if !forgotten || status != StatusCode::NOT_FOUND {
+                return Ok(StreamableHttpPostResponse::Json(said, None));
+            }
         }
         if self.session.is_some() && status == StatusCode::BAD_REQUEST {
-            let told = format!("status 400 {}", refused.says);
-            let told = ErrorData::new(ErrorCode(FORGOTTEN), told.trim_end().to_owned(), None);
+            let words = if refused.says.is_empty() { String::new() } else { format!(": {}", refused.says) };
+            let told = ErrorData::new(ErrorCode(FORGOTTEN), format!("it answers with status 400{words}"), None);
             return Ok(StreamableHttpPostResponse::Json(stand_in(told, id), None));
         }
-        failed(refused)
+        // The library begins a new session and sends the request once more: what is said then is told.
+        if self.session.is_some()
+            && status == StatusCode::NOT_FOUND
+            && lock(&self.all).renewed.replace(id.clone()).as_ref() != Some(id)
+        {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        Err(StreamableHttpError::Client(LineError::Status(refused)))
     }
 }
 
@@ -148,7 +168,7 @@ impl AnswerStream {
             return self.answer(said, event);
         }
         // What answers another call is told to that one.
-        if !id.is_some_and(|id| lock(&self.asked.open).iter().any(|open| is(id, open))) {
+        if !id.is_some_and(|id| lock(&self.asked.all).open.iter().any(|open| is(id, open))) {
             self.spare = Some(said);
         }
         Some(Ok(Sse { data: None, ..event }))
@@ -190,9 +210,9 @@ mod tests {
 
     #[test]
     fn what_answers_another_open_request_is_left_to_that_one() {
-        let open = Arc::new(Mutex::new(vec![RequestId::Number(8)]));
+        let all = Arc::new(Mutex::new(Requests { open: vec![RequestId::Number(8)], ..Requests::default() }));
         let heard = |ids: &[i64]| {
-            let asked = AskedRequest { id: Some(RequestId::Number(7)), session: None, open: open.clone() };
+            let asked = AskedRequest { id: Some(RequestId::Number(7)), session: None, all: all.clone() };
             let mut stream = AnswerStream::of(asked, RequestId::Number(7), Arc::from("p"));
             let said =
                 |id: &i64| json!({"jsonrpc": "2.0", "id": id, "result": {"content": [], "isError": id % 2 == 0}});

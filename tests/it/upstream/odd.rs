@@ -87,6 +87,36 @@ async fn what_is_not_known_of_an_answer_is_named_and_the_rest_is_kept() {
 }
 
 #[tokio::test]
+async fn a_text_is_kept_whatever_its_annotations_are() {
+    for block in [
+        r#"{"type":"text","text":"got","annotations":{"priority":"high"}}"#,
+        r#"{"type":"text","text":"got","annotations":{"audience":"user","lastModified":5}}"#,
+        r#"{"type":"text","text":"got","annotations":"x","_meta":"x"}"#,
+        r#"{"type":"resource","resource":{"uri":"file:///a","_meta":[],"text":"got"}}"#,
+    ] {
+        let ground = Ground::new();
+        let registry = ground.registry(&json!({"p": server(&result(block), TOOLS)}));
+        let answer = echo(&registry, "p").await.unwrap();
+        assert_eq!((answer.text.as_deref(), answer.left_out.len()), (Some("got"), 1), "{answer:?}");
+        assert!(answer.left_out[0].starts_with("its content number 1 loses its annotations: "), "{answer:?}");
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_a_question_is_told_as_that() {
+    for result in
+        [r#"{"resultType":"input_required"}"#, r#"{"resultType":"input_required","inputRequests":{},"content":[]}"#]
+    {
+        let ground = Ground::new();
+        let to_call = format!(r#"{{"jsonrpc":"2.0","id":%s,"result":{result}}}"#);
+        let registry = ground.registry(&json!({"p": server(&to_call, TOOLS)}));
+        assert!(failed(echo(&registry, "p").await).1.contains("it asks for more input"));
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
 async fn characters_that_no_screen_shows_are_removed_from_an_answer_and_counted() {
     // The tag characters of "obey" as `printf` writes them: the file of servers may not hold them itself.
     let tag = |c: char| char::from_u32(0xE0000 + u32::from(c)).unwrap().to_string().into_bytes();
@@ -231,11 +261,27 @@ async fn too_many_requests_tells_how_long_to_wait() {
     assert!(message.contains("429") && message.contains("42 s"), "{message}");
 }
 
+type ToCall = Box<dyn Fn(&Value) -> ResponseTemplate + Send + Sync>;
+
 /// A server whose answers to calls are these, and which begins with a session or without one.
 pub(super) async fn answering(
     session: bool,
     to_call: impl Fn(&Value) -> ResponseTemplate + Send + Sync + 'static,
 ) -> MockServer {
+    serving(session, 202, Box::new(to_call)).await
+}
+
+/// A server that answers every call, and notifications with this status.
+pub(super) async fn refusing_notifications(status: u16) -> MockServer {
+    let hi = |asked: &Value| {
+        ResponseTemplate::new(200).set_body_json(
+            json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"content": [{"type": "text", "text": "hi"}]}}),
+        )
+    };
+    serving(true, status, Box::new(hi)).await
+}
+
+async fn serving(session: bool, to_notifications: u16, to_call: ToCall) -> MockServer {
     let server = MockServer::start().await;
     let answers = move |request: &Request| {
         let asked: Value = serde_json::from_slice(&request.body).unwrap();
@@ -243,17 +289,18 @@ pub(super) async fn answering(
             ResponseTemplate::new(200).set_body_json(json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
         };
         let tool = json!({"name": "echo", "inputSchema": {}, "annotations": {"readOnlyHint": true}});
+        let change = json!({"name": "change", "inputSchema": {}});
         match asked["method"].as_str().unwrap() {
             "initialize" => {
                 let begun = result(json!({"protocolVersion": "2025-06-18", "capabilities": {},
                     "serverInfo": {"name": "p", "version": "1"}}));
                 if session { begun.insert_header("mcp-session-id", "one") } else { begun }
             }
-            "tools/list" => result(json!({"tools": [tool]})),
+            "tools/list" => result(json!({"tools": [tool, change]})),
             "tools/call" => to_call(&asked),
             // Nothing that is not JSON-RPC answers the newer beginning well.
             "server/discover" => ResponseTemplate::new(500).set_body_string("not initialized"),
-            _ => ResponseTemplate::new(202),
+            _ => ResponseTemplate::new(to_notifications),
         }
     };
     Mock::given(method("POST")).respond_with(answers).mount(&server).await;

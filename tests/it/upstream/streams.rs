@@ -1,12 +1,12 @@
-//! Answers over HTTP that come as a stream of events: which of them is the answer, and what is passed over.
+//! Answers over HTTP: which of several is the answer, what is passed over, and what a status says.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
-use super::odd::{answering, calls};
-use super::{ENDING, Ground, call, echo, failed, text};
+use super::odd::{answering, calls, refusing_notifications};
+use super::{ENDING, Ground, call, echo, failed, no_arguments, text};
 
 fn result(id: impl Into<Value>, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id.into(), "result": {"content": [{"type": "text", "text": text}]}})
@@ -79,4 +79,53 @@ async fn lines_without_a_meaning_and_events_that_are_no_message_cost_no_answer()
     let (code, message) = failed(echo(&registry, "p").await);
     assert!(code == "TOOL_ERROR" && message.ends_with("it begins with \"hello\""), "{message}");
     registry.shut_down(ENDING).await;
+}
+
+#[tokio::test]
+async fn a_status_that_may_be_about_the_session_or_the_call_is_told_in_the_servers_words() {
+    let error =
+        |id: Value, message: &str| json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": message}});
+    for (status, own, message, code, reads, changes) in [
+        (404, true, "no tool echo here", "TOOL_ERROR", 1, 1),
+        (400, false, "text must not be empty", "TOOL_ERROR", 2, 1),
+        (400, true, "text must not be empty", "TOOL_ERROR", 1, 1),
+    ] {
+        let server = answering(true, move |asked| {
+            let id = if own { asked["id"].clone() } else { Value::Null };
+            ResponseTemplate::new(status).set_body_json(error(id, message))
+        })
+        .await;
+        let ground = Ground::new();
+        let registry = ground.registry(&json!({"p": {"url": server.uri(), "allow": "*"}}));
+        let (told, said) = failed(echo(&registry, "p").await);
+        assert_eq!((told, calls(&server).await), (code, reads), "{said}");
+        assert!(said.ends_with(&format!("p:echo: {message}")), "{said}");
+        let (told, said) = failed(call(&registry, "p:change", no_arguments()).await);
+        assert_eq!((told, calls(&server).await), (code, reads + changes), "{said}");
+        assert!(said.ends_with(&format!("p:change: {message}")), "{said}");
+        registry.shut_down(ENDING).await;
+    }
+    for (status, code) in [(400, "TOOL_ERROR"), (404, "TOOL_UNAVAILABLE")] {
+        let server =
+            answering(true, move |_| ResponseTemplate::new(status).set_body_string("query is malformed")).await;
+        let ground = Ground::new();
+        let registry = ground.registry(&json!({"p": {"url": server.uri(), "allow": "*"}}));
+        let (told, said) = failed(echo(&registry, "p").await);
+        assert!(
+            told == code && said.contains(&format!("it answers with status {status}: query is malformed")),
+            "{told} {said}"
+        );
+        registry.shut_down(ENDING).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_a_notification_is_used_all_the_same() {
+    for status in [400, 404, 500] {
+        let server = refusing_notifications(status).await;
+        let ground = Ground::new();
+        let registry = ground.registry(&json!({"p": {"url": server.uri(), "allow": "*"}}));
+        assert_eq!(text(&echo(&registry, "p").await), "hi", "{status}");
+        registry.shut_down(ENDING).await;
+    }
 }
