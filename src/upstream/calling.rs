@@ -306,7 +306,9 @@ fn found(list: Option<&ToolList>, address: &ToolAddress) -> Result<Arc<KnownTool
         return Err(failure(Code::ToolUnavailable, address, format!("its server lists it, and {why}")));
     }
     let names = tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str));
-    Err(failure(Code::ToolNotFound, address, not_there("its server has no tool of that name", &address.tool, names)))
+    let fact = not_there("its server has no tool of that name", &address.tool, names);
+    let cut = list.and_then(|list| list.cut.as_ref()).map(|cut| format!("; {cut}")).unwrap_or_default();
+    Err(failure(Code::ToolNotFound, address, fact + &cut))
 }
 
 /// That something is not there, with the nearest names there are.

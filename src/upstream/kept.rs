@@ -26,6 +26,9 @@ pub(super) struct Record {
     /// What is listed and is no tool that could be called: why, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unusable: BTreeMap<String, String>,
+    /// Why more may be listed than is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) cut: Option<String>,
 }
 
 /// A tool as it is kept.

@@ -181,8 +181,12 @@ impl Server {
             Err(trouble) => Err(trouble),
         };
         match outcome {
-            Ok((opened, ToolPage { tools, unusable })) => {
-                self.learn(Record { read_at: self.world.clock.now(), tools, unusable }, true);
+            Ok((opened, page)) => {
+                // A whole list that is known is better than a part of a newer one.
+                let whole = !page.broken_off;
+                if whole || self.list().is_none() {
+                    self.learn(page.record(self.world.clock.now()), whole);
+                }
                 let connection = begin(&self, opened);
                 let held = Held { _stop: connection.stop.clone().drop_guard(), connection };
                 let mut state = lock(&self.state);
@@ -288,11 +292,13 @@ impl Server {
     /// up.
     pub(super) async fn reread(&self, connection: &Arc<Connection>) -> Result<(), Trouble> {
         match read(&self.alias, &connection.peer, self.spec.connect_timeout, &self.secrets).await {
-            Ok(ToolPage { tools, unusable }) => {
-                self.learn(Record { read_at: self.world.clock.now(), tools, unusable }, true);
+            Ok(page) if !page.broken_off => {
+                self.learn(page.record(self.world.clock.now()), true);
                 Ok(())
             }
-            Err(trouble) => {
+            read => {
+                let trouble =
+                    read.map_or_else(|trouble| trouble, |page| Trouble::passing(page.cut.unwrap_or_default()));
                 tracing::warn!(server = self.alias, "its tools are not read again: {}", trouble.why);
                 if trouble.forgotten {
                     self.give_up(connection);

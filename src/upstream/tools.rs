@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool};
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::Value;
@@ -43,6 +44,8 @@ pub(super) struct ToolList {
     pub(super) outputs: BTreeMap<String, Contract>,
     /// What is listed and is no tool that could be called: why, by name.
     pub(super) unusable: BTreeMap<String, String>,
+    /// Why more may be listed than is known here.
+    pub(super) cut: Option<String>,
     /// A hash of what the server listed.
     pub(super) hash: String,
 }
@@ -66,12 +69,12 @@ impl ToolList {
             };
             tools.insert(tool.name, Arc::new(known));
         }
-        Self { tools, outputs, unusable: record.unusable, hash }
+        Self { tools, outputs, unusable: record.unusable, cut: record.cut, hash }
     }
 }
 
 fn hash(record: &Record) -> String {
-    let bytes = serde_json::to_vec(&(&record.tools, &record.unusable)).unwrap_or_default();
+    let bytes = serde_json::to_vec(&(&record.tools, &record.unusable, &record.cut)).unwrap_or_default();
     hex(&Sha1::digest(&bytes))
 }
 
@@ -82,18 +85,40 @@ pub(super) struct ToolPage {
     pub(super) tools: Vec<KeptTool>,
     /// What is no tool that could be called: why, by name.
     pub(super) unusable: BTreeMap<String, String>,
+    /// Why there may be more.
+    pub(super) cut: Option<String>,
+    /// Whether a page could not be read, and those before it are here.
+    pub(super) broken_off: bool,
 }
 
-/// Reads the whole list, all of it within a time.
+impl ToolPage {
+    /// The list as it is kept.
+    pub(super) fn record(self, read_at: DateTime<Utc>) -> Record {
+        Record { read_at, tools: self.tools, unusable: self.unusable, cut: self.cut }
+    }
+}
+
+/// Reads the whole list, all of it within a time. If a page can't be read, those before it count.
 pub(super) async fn read(
     alias: &str,
     peer: &Peer<RoleClient>,
     within: Duration,
     secrets: &[Secret],
 ) -> Result<ToolPage, Trouble> {
-    tokio::time::timeout(within, pages(alias, peer, within, secrets)).await.unwrap_or_else(|_| {
-        Err(Trouble::passing(format!("it does not list its tools within {} ms", within.as_millis())))
-    })
+    let mut listed = ToolPage::default();
+    let read = tokio::time::timeout(within, pages(alias, peer, within, secrets, &mut listed)).await;
+    let late = || Trouble::passing(format!("it does not list its tools within {} ms", within.as_millis()));
+    match read.unwrap_or_else(|_| Err(late())) {
+        Ok(()) => {}
+        Err(trouble) if listed.tools.is_empty() || trouble.forgotten => return Err(trouble),
+        Err(trouble) => {
+            let count = listed.tools.len();
+            let why = trouble.why;
+            tracing::warn!(target: TOLD, server = alias, "only the first {count} tools of its list are known: {why}");
+            (listed.cut, listed.broken_off) = (Some(format!("only a part of its list is known: {why}")), true);
+        }
+    }
+    Ok(sorted(alias, listed))
 }
 
 async fn pages(
@@ -101,8 +126,8 @@ async fn pages(
     peer: &Peer<RoleClient>,
     within: Duration,
     secrets: &[Secret],
-) -> Result<ToolPage, Trouble> {
-    let mut listed = ToolPage::default();
+    listed: &mut ToolPage,
+) -> Result<(), Trouble> {
     let mut bytes = 0;
     let mut cursor: Option<String> = None;
     for _ in 0..MOST_PAGES {
@@ -128,17 +153,19 @@ async fn pages(
             if listed.tools.len() >= MOST_TOOLS || bytes > LARGEST_LIST {
                 let count = listed.tools.len();
                 tracing::warn!(server = alias, count, "it lists more tools than are kept; the rest is left aside");
-                return Ok(sorted(alias, listed));
+                listed.cut = Some(format!("flowy keeps the first {count} tools of its list, and no more"));
+                return Ok(());
             }
             listed.tools.push(tool);
         }
         match page.next {
             Some(next) => cursor = Some(next),
-            None => return Ok(sorted(alias, listed)),
+            None => return Ok(()),
         }
     }
     tracing::warn!(server = alias, "its list of tools never ends; {MOST_PAGES} pages are kept");
-    Ok(sorted(alias, listed))
+    listed.cut = Some(format!("flowy reads {MOST_PAGES} pages of its list, and no more"));
+    Ok(())
 }
 
 async fn page(
@@ -257,7 +284,6 @@ fn mask_texts(schema: &mut Value, secrets: &[Secret]) {
 
 #[cfg(test)]
 mod tests {
-    use chrono::DateTime;
     use serde_json::json;
 
     use super::*;
@@ -308,8 +334,8 @@ mod tests {
     fn equal_lists_have_equal_hashes_whatever_their_order() {
         let record = |names: &[&str]| {
             let tools = names.iter().map(|name| usable(tool(name), &[]).expect("usable")).collect();
-            let ToolPage { tools, unusable } = sorted("x", ToolPage { tools, ..ToolPage::default() });
-            Record { read_at: DateTime::UNIX_EPOCH, tools, unusable }
+            let page = sorted("x", ToolPage { tools, ..ToolPage::default() });
+            page.record(DateTime::UNIX_EPOCH)
         };
         assert_eq!(hash(&record(&["b", "a", "b"])), hash(&record(&["a", "b"])));
         assert_ne!(hash(&record(&["a"])), hash(&record(&["a", "b"])));

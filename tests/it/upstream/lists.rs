@@ -4,7 +4,7 @@ use flowy::internals::execute::Tools as _;
 use flowy::internals::model::{ServerStanding, ToolAddress, ToolLookup};
 use serde_json::json;
 
-use super::{ENDING, Ground, call, echo, no_arguments};
+use super::{ENDING, Ground, call, echo, failed, no_arguments};
 use crate::support::peer::{Address, until};
 
 #[tokio::test]
@@ -26,6 +26,9 @@ async fn a_list_without_an_end_is_given_up_and_what_came_is_kept() {
     assert_eq!(registry.list()[0].tools, Some(17));
     // 2,000 tools, of which each page brings 17.
     assert_eq!(ground.noted("tools were listed").len(), 2_000 / 17 + 1);
+    let (code, message) = failed(call(&registry, "p:nothing", no_arguments()).await);
+    assert_eq!(code, "TOOL_NOT_FOUND");
+    assert!(message.ends_with("flowy keeps the first 2000 tools of its list, and no more"), "{message}");
     registry.shut_down(ENDING).await;
 }
 

@@ -165,6 +165,26 @@ async fn a_call_that_takes_too_long_tells_what_came_instead_of_an_answer() {
     registry.shut_down(ENDING).await;
 }
 
+#[tokio::test]
+async fn tools_of_one_page_stay_usable_if_the_next_page_fails() {
+    let ground = Ground::new();
+    let listed = TOOLS.replace(r#""tools""#, r#""nextCursor":"2","tools""#);
+    let mut entry = server(&result(r#"{"type":"text","text":"got"}"#), &listed);
+    let refusal = r#"{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Invalid cursor"}}\n"#;
+    let to_list = r#"*'"tools/list"'*)"#;
+    let second = format!(r#"*'"cursor":"2"'*) printf '{refusal}' "$id";;"#);
+    entry["args"][1] = SERVER.replace(to_list, &format!("{second}\n    {to_list}")).into();
+    let registry = ground.registry(&json!({"p": entry}));
+    assert_eq!(text(&echo(&registry, "p").await), "got");
+    let (code, message) = failed(call(&registry, "p:other", no_arguments()).await);
+    assert_eq!(code, "TOOL_NOT_FOUND");
+    assert!(
+        message.ends_with("only a part of its list is known: it does not list its tools: Invalid cursor"),
+        "{message}"
+    );
+    registry.shut_down(ENDING).await;
+}
+
 /// A server with sessions that forgets them all when it is told to.
 #[derive(Clone)]
 struct Forgetful {
