@@ -192,7 +192,7 @@ impl StreamableHttpClient for ServerLine {
             let told = stand_in(ErrorData::internal_error(told, None), &id);
             return Ok(StreamableHttpPostResponse::Json(told, session));
         }
-        if is(&kind, EVENTS) {
+        if is(kind.as_deref(), EVENTS) {
             let events = events(response.bytes_stream(), limits.max_sse_event_size);
             let told = AnswerStream::of(asked, id, self.alias.clone()).over(events);
             return Ok(StreamableHttpPostResponse::Sse(told, session));
@@ -206,7 +206,7 @@ impl StreamableHttpClient for ServerLine {
                 asked.answered(&id, *said, status)
             }
             // A message counts as what it is, whatever kind it is said to be.
-            ReadMessage::Stray(_) if !is(&kind, "application/json") => {
+            ReadMessage::Stray(_) if !is(kind.as_deref(), "application/json") => {
                 return Err(StreamableHttpError::UnexpectedContentType(kind));
             }
             ReadMessage::Unreadable(_, error) | ReadMessage::Stray(error) => stand_in(error, &id),
@@ -250,7 +250,9 @@ impl StreamableHttpClient for ServerLine {
         let get = last_event_id.into_iter().fold(get, |get, last| get.header("last-event-id", last));
         let response = Self::send(get, session_id.as_deref(), custom_headers).await;
         let opened = match response {
-            Ok(response) if response.status().is_success() && is(&header_of(&response, CONTENT_TYPE), EVENTS) => {
+            Ok(response)
+                if response.status().is_success() && is(header_of(&response, CONTENT_TYPE).as_deref(), EVENTS) =>
+            {
                 let events = events(response.bytes_stream(), max_sse_event_size);
                 Ok(events.map(|event| event.map_err(|error| SseError::Body(Box::new(error)))).boxed())
             }
@@ -266,6 +268,6 @@ impl StreamableHttpClient for ServerLine {
 }
 
 /// Whether a content type is this one, whatever its parameters.
-fn is(kind: &Option<String>, wanted: &str) -> bool {
-    kind.as_deref().and_then(|kind| kind.split(';').next()).is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+fn is(kind: Option<&str>, wanted: &str) -> bool {
+    kind.and_then(|kind| kind.split(';').next()).is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
 }

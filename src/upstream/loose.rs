@@ -195,7 +195,9 @@ fn block_of(block: Value) -> Result<(ContentBlock, Option<String>), String> {
     keep_content(&mut members);
     members.get_mut("resource").and_then(Value::as_object_mut).into_iter().for_each(keep_content);
     match serde_json::from_value(Value::Object(members)) {
-        Ok(block) => Ok((block, Some(format!("loses its annotations: {error}")))),
+        Ok(block) => {
+            Ok((block, Some("is kept without its annotations and other details, which can't be read".to_owned())))
+        }
         Err(_) => Err(format!("is not what the type {} should be: {error}", quoted(&kind))),
     }
 }

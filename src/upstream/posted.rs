@@ -51,8 +51,8 @@ impl AskedRequest {
     }
 
     /// The answer to the request, whatever request it says it answers. A server that does not know a
-    /// session any more says so in an error that names no request, or with the status 400. An error of the
-    /// call's own may have that status, too: there the words have to be about the session.
+    /// session any more says so in an error that names no request, or with the status 400 or 404. An error
+    /// of the call's own may have that status, too: there the words have to be about the session.
     pub(super) fn answered(
         &self,
         id: &RequestId,
@@ -65,7 +65,7 @@ impl AskedRequest {
                 JsonRpcMessage::Response(response)
             }
             JsonRpcMessage::Error(mut error) => {
-                let nameless = error.id.as_ref() != Some(id);
+                let nameless = !error.id.as_ref().is_some_and(|own| is(own, id));
                 let bad = matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND);
                 let about = bad && about_session(&error.error.message);
                 if self.session.is_some() && (about || (nameless && (bad || status.is_success()))) {
@@ -163,7 +163,6 @@ impl AnswerStream {
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => return Some(Ok(Sse { data: serde_json::to_string(&said).ok(), ..event })),
         };
-        let is = |id: &RequestId, open: &RequestId| id.to_string() == open.to_string();
         if id.is_some_and(|id| is(id, &self.id)) {
             return self.answer(said, event);
         }
@@ -196,6 +195,11 @@ pub(super) fn note(fixed: Option<&'static str>, alias: &str) {
     if let Some(fixed) = fixed {
         tracing::warn!(server = alias, "a message of its can be read after a repair: {fixed}");
     }
+}
+
+/// Whether two ids are the same; some programs make a text of the number that ours are.
+fn is(id: &RequestId, own: &RequestId) -> bool {
+    id.to_string() == own.to_string()
 }
 
 pub(super) fn stand_in(error: ErrorData, id: &RequestId) -> ServerJsonRpcMessage {
