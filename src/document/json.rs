@@ -133,13 +133,17 @@ impl Document {
 
     /// Reads a text of which something is to be told.
     fn with_places(path: CatalogPath, text: &str) -> Result<Self, SyntaxProblem> {
-        let problem = |message: String, hint, start: usize, end: usize| SyntaxProblem {
-            kind: SyntaxKind::Json,
-            message,
-            hint,
-            span: Span { start, end: end.max(start) },
-            position: Position::of(text, start),
-            text: Arc::from(text),
+        // Places of parsers are bytes, and may lie within a character.
+        let problem = |message: String, hint, start: usize, end: usize| {
+            let start = text.floor_char_boundary(start);
+            SyntaxProblem {
+                kind: SyntaxKind::Json,
+                message,
+                hint,
+                span: Span { start, end: text.ceil_char_boundary(end.max(start)) },
+                position: Position::of(text, start),
+                text: Arc::from(text),
+            }
         };
         let slipped = |at: usize| {
             slip(text, at).map(|slip| problem(slip.message, Some(slip.hint), slip.span.start, slip.span.end))
