@@ -316,7 +316,9 @@ impl<'a> Locator<'a> {
         let mut last = self.hidden.borrow_mut();
         if last.0 != start {
             let plain = raw.is_ascii() && !raw.contains("\\u");
-            let text = if plain { None } else { serde_json::from_str::<String>(raw).ok() };
+            // A control character is as long as the blank that JSON allows in its place.
+            let strict = || raw.replace(|c: char| c.is_ascii_control(), " ");
+            let text = if plain { None } else { serde_json::from_str::<String>(&strict()).ok() };
             *last = (start, text.map(|text| hidden(&text)).unwrap_or_default());
         }
         let written = |read: usize, past: bool| {
