@@ -27,7 +27,7 @@ use crate::document::Position;
 use crate::lock::lock;
 use crate::model::wire::is_markdown;
 use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
-use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, quoted, shown};
+use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, folded, quoted, shown};
 use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
@@ -83,11 +83,6 @@ pub struct InexactName {
     pub used: String,
     /// The file, where that was asked for by the name within it.
     pub file: Option<String>,
-}
-
-/// A name without what is easily taken for something else.
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
 impl std::fmt::Display for InexactName {
@@ -263,7 +258,7 @@ impl<K: Send + Sync> Catalog<K> {
     pub fn origin_of(&self, flow: &Prepared, asked: &str) -> Origin {
         let entry = &flow.entry;
         // The name within a file may be any; whoever uses it is told of the one that listings show.
-        let within = Some(asked) == entry.meta_name.as_deref() && plain(asked) != plain(&entry.name);
+        let within = Some(asked) == entry.meta_name.as_deref() && folded(asked) != folded(&entry.name);
         let file = within.then(|| entry.file.clone());
         let inexact = || InexactName { asked: asked.to_owned(), used: entry.name.clone(), file };
         Origin { inexact_name: (within || !entry.goes_by(asked)).then(inexact), ..self.origin.clone() }

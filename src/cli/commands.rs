@@ -233,7 +233,7 @@ fn runtime() -> Result<Runtime, Stop> {
 }
 
 fn started(runtime: &mut runtime::Builder) -> Result<Runtime, Stop> {
-    // It opens as many files as these pipes have ends, and panics where it can't.
+    // The runtime panics where it can't open its files: as many are opened here first, and closed again.
     let spare = (0..3).map(|_| io::pipe()).collect::<io::Result<Vec<_>>>().map(drop);
     let runtime = spare.and_then(|()| runtime.enable_all().build()).map_err(|cause| {
         Stop::failed(Error::new(Code::InternalError, format!("no threads can be made: {cause}")), 1)

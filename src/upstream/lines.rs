@@ -88,7 +88,7 @@ where
         match heard {
             ReadMessage::Message(message, fixed) => {
                 if let Some(fixed) = fixed {
-                    tracing::warn!(server = self.alias, "a message of its can be read after a repair: {fixed}");
+                    tracing::warn!(server = self.alias, "one of its messages can be read after a repair: {fixed}");
                 }
                 self.settled(*message, bytes)
             }

@@ -12,7 +12,7 @@ use sse_stream::{Error as SseError, Sse};
 
 use super::events::Broken;
 use super::line::{Failed, LineError, Refused};
-use super::message::{FORGOTTEN, ReadMessage, about_session, read, too_long};
+use super::message::{FORGOTTEN, NAMELESS, ReadMessage, about_session, read, too_long};
 use crate::lock::lock;
 
 pub(super) type Posted = StreamableHttpPostResponse;
@@ -163,7 +163,8 @@ impl AnswerStream {
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => return Some(Ok(Sse { data: serde_json::to_string(&said).ok(), ..event })),
         };
-        if id.is_some_and(|id| is(id, &self.id)) {
+        // One that names no request can only answer the one that this stream is for.
+        if id.is_none_or(|id| is(id, &self.id) || *id == RequestId::String(NAMELESS.into())) {
             return self.answer(said, event);
         }
         // What answers another call is told to that one.
@@ -193,7 +194,7 @@ impl AnswerStream {
 
 pub(super) fn note(fixed: Option<&'static str>, alias: &str) {
     if let Some(fixed) = fixed {
-        tracing::warn!(server = alias, "a message of its can be read after a repair: {fixed}");
+        tracing::warn!(server = alias, "one of its messages can be read after a repair: {fixed}");
     }
 }
 
@@ -215,11 +216,10 @@ mod tests {
     #[test]
     fn what_answers_another_open_request_is_left_to_that_one() {
         let all = Arc::new(Mutex::new(Requests { open: vec![RequestId::Number(8)], ..Requests::default() }));
+        let said = |id: &i64| json!({"jsonrpc": "2.0", "id": id, "result": {"content": [], "isError": id % 2 == 0}});
         let heard = |ids: &[i64]| {
             let asked = AskedRequest { id: Some(RequestId::Number(7)), session: None, all: all.clone() };
             let mut stream = AnswerStream::of(asked, RequestId::Number(7), Arc::from("p"));
-            let said =
-                |id: &i64| json!({"jsonrpc": "2.0", "id": id, "result": {"content": [], "isError": id % 2 == 0}});
             let events = ids.iter().map(|id| Some(Ok(Sse::default().data(said(id).to_string())))).chain([None]);
             let told: Vec<String> = events.filter_map(|event| stream.hear(event)?.ok()?.data).collect();
             let told = told.iter().map(|data| serde_json::from_str::<Value>(data).expect("JSON"));
@@ -229,5 +229,20 @@ mod tests {
         assert_eq!(heard(&[8, 9]), [(json!(7), json!(false))]);
         assert_eq!(heard(&[6, 7, 8, 10]), [(json!(7), json!(false))]);
         assert_eq!(heard(&[6]), [(json!(7), json!(true))]);
+    }
+
+    #[test]
+    fn what_names_no_request_is_the_answer_before_the_stream_ends() {
+        for said in [
+            r#"{"jsonrpc":"2.0","id":null,"result":{"content":[]}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}"#,
+        ] {
+            let all = Arc::default();
+            let asked = AskedRequest { id: Some(RequestId::Number(7)), session: None, all };
+            let mut stream = AnswerStream::of(asked, RequestId::Number(7), Arc::from("p"));
+            let told =
+                stream.hear(Some(Ok(Sse::default().data(said)))).expect("said").expect("read").data.expect("data");
+            assert_eq!(serde_json::from_str::<Value>(&told).expect("JSON")["id"], json!(7), "{told}");
+        }
     }
 }

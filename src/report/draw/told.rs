@@ -47,8 +47,8 @@ pub(super) fn overview(page: &mut String, picture: &Picture<'_>) {
         let _ = writeln!(page, "<h3>Execute it</h3>\n<code class=\"command\">{}</code>", HtmlText(&command));
         inputs(page, plan, plan.inputs().iter());
         page.push_str(
-            "<h3>Steps</h3>\n<p class=\"kind\">A step that is chosen here or in the picture shows what it reads. Steps of \
-             one wave may run at the same time.</p>\n<ol>\n",
+            "<h3>Steps</h3>\n<p class=\"kind\">Choose a step here or in the picture to see what it reads. Steps of one \
+             wave may run at the same time.</p>\n<ol>\n",
         );
         for step in plan.steps() {
             let ran = picture.ran.and_then(|ran| ran.steps.get(&step.id)).map(|ran| format!(" {}", badge(ran)));

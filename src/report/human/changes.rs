@@ -11,7 +11,7 @@ use crate::names::shown;
 /// How many lines around a change are shown.
 const AROUND: usize = 3;
 /// That mending changes no file.
-const NOTHING: &str = "nothing can be fixed by itself";
+const NOTHING: &str = "nothing can be fixed automatically";
 
 /// The differences in the form that `patch` and `git apply` read.
 pub fn differences(changed: &[ChangedFile], look: Look) -> String {

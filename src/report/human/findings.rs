@@ -157,7 +157,7 @@ fn summary(checkup: &Checkup, look: Look) -> String {
         }
         let whole = |finding: &Finding| finding.severity == Severity::Error && finding.reach == Reach::Flow;
         if checkup.files.iter().flat_map(|file| &file.findings).any(whole) {
-            text.push_str("Some checks of a flow wait until the errors that stop all of it are gone.\n");
+            text.push_str("Some checks run only after the errors that stop a whole flow are fixed.\n");
         }
         text.push_str(&mendable(checkup));
     }

@@ -345,6 +345,6 @@ pub fn tallies(tallies: &[Tally], look: Look) -> String {
         whole("with refused outputs").spare(),
         whole("with questions").spare(),
     ];
-    let note = "Guided executions only; those that go on are in no other column than the first.";
+    let note = "Guided executions only; those still running count in the first column.";
     table(&columns, &rows.collect::<Vec<_>>(), 0, look) + &super::faint(note, look)
 }

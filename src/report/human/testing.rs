@@ -104,7 +104,7 @@ pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
                 let _ = writeln!(text, "  {what}: {}", lines.next().unwrap_or_default());
                 let rest: Vec<String> = lines.map(str::to_owned).collect();
                 if rest == above && !rest.is_empty() {
-                    text.push_str("    (of the same text)\n");
+                    text.push_str("    (the same text as above)\n");
                     continue;
                 }
                 for line in rest.iter().take(MOST_LINES) {
