@@ -15,7 +15,6 @@
 //! | `message` | one message of a server's, with what is known to go wrong in it |
 //! | `lines` | the streams of a program, line by line |
 //! | `line` | HTTP requests to a server that is an address |
-//! | `events` | no event of an HTTP answer without a bound |
 //! | `ears` | what a server says unasked: progress, changes, questions |
 //! | `loose` | lists and answers that are not what the protocol says, read part by part |
 //! | `tools` | a server's list of tools, read page by page |
@@ -29,7 +28,6 @@ mod answer;
 mod audit;
 mod calling;
 mod ears;
-mod events;
 mod keeping;
 mod kept;
 mod line;

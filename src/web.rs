@@ -1,6 +1,8 @@
 //! HTTP clients: proxies as the environment names them, TLS with ring, certificates as the system
-//! has them and the built-in ones where it has none; and what kept a request from being answered. What is
-//! asked of whom is not known here.
+//! has them and the built-in ones where it has none; what kept a request from being answered; and the events of
+//! an answer that is a stream of them. What is asked of whom is not known here.
+
+pub mod events;
 
 use std::error::Error;
 use std::io;

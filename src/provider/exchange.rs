@@ -1,6 +1,7 @@
 //! One request to a model's address, and the events of its answer as they come, within bounds.
 
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -8,7 +9,6 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
-use sse_stream::SseStream;
 
 use super::refusal::{self, Refused};
 use super::{Providers, anthropic, gemini, ollama, openai};
@@ -16,6 +16,7 @@ use crate::config::{ModelKey, ModelSpec, Provider, Secret};
 use crate::generate::{OnText, Prompt, Reply, Trouble, TroubleKind};
 use crate::model::{Finish, TokenUsage};
 use crate::rpc::halves_replaced;
+use crate::web::events::{self, Broken};
 use crate::web::{self, WebTrouble};
 
 /// How long a connection may take to come about.
@@ -24,7 +25,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const LONGEST_TEXT: usize = 2 << 20;
 /// The most bytes of an answer, with all that its events carry beside the text.
 const LONGEST_ANSWER: usize = 64 << 20;
-/// The longest line of an answer that comes in lines, and the most of a refusal that is read, in bytes.
+/// The longest line, and the largest event, of an answer that comes in them, in bytes.
 const LONGEST_LINE: usize = 4 << 20;
 /// The most of a refusal that is read, in bytes.
 const LONGEST_REFUSAL: usize = 64 << 10;
@@ -176,9 +177,12 @@ async fn events(
         left = left.checked_sub(piece.len()).ok_or_else(|| io::Error::other("it is larger than 64 MB"))?;
         Ok::<_, io::Error>(piece)
     });
-    let mut events = SseStream::from_bytes_stream(bytes);
+    let mut events = pin!(events::events(bytes, LONGEST_LINE));
     while let Some(event) = events.next().await {
-        let event = event.map_err(|error| broken(&web::cause(&error)))?;
+        let event = event.map_err(|error| match error {
+            Broken::Stream(error) => broken(&web::cause(&*error)),
+            Broken::TooLarge { .. } => Trouble::new(TroubleKind::Odd, "it sent an event larger than 4 MB"),
+        })?;
         let Some(data) = event.data.filter(|data| !data.trim().is_empty()) else { continue };
         if data.trim() == "[DONE]" {
             return Ok(true);

@@ -21,11 +21,10 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Error as SseError, Sse};
 
-use super::events::events;
 use super::message::{ReadMessage, read, too_long};
 use super::posted::{AnswerStream, AskedRequest, Posted, Requests, note, stand_in};
 use crate::config::Endpoint;
-use crate::web;
+use crate::web::{self, events::events};
 
 /// Who we say we are.
 const AGENT: &str = concat!("flowy-mcp/", env!("CARGO_PKG_VERSION"));

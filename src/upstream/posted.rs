@@ -10,10 +10,10 @@ use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, Re
 use rmcp::transport::streamable_http_client::{StreamableHttpError, StreamableHttpPostResponse};
 use sse_stream::{Error as SseError, Sse};
 
-use super::events::Broken;
 use super::line::{Failed, LineError, Refused};
 use super::message::{FORGOTTEN, NAMELESS, ReadMessage, about_session, read, too_long};
 use crate::lock::lock;
+use crate::web::events::Broken;
 
 pub(super) type Posted = StreamableHttpPostResponse;
 

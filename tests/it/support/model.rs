@@ -222,7 +222,8 @@ fn events(speaks: Speaks, text: &str, end: &str, input: u64) -> Vec<String> {
     let half = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
     let (first, second) = text.split_at(half);
     let output = u64::try_from(text.len()).unwrap();
-    let data = |value: Value| format!("data: {value}\n\n");
+    // Lines without a meaning, as proxies send them to keep a connection open, change nothing.
+    let data = |value: Value| format!(": wait\nretry: soon\nid\ndata: {value}\n\n");
     match speaks {
         Speaks::OpenAi => {
             let end = if end == "filter" { "content_filter" } else { end };

@@ -5,14 +5,15 @@ use futures_util::{Stream, StreamExt as _, stream};
 use sse_stream::Sse;
 use tokio_util::bytes::Bytes;
 
-use super::message::unmarked;
-
 /// Why a stream of events ends before its time.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Broken {
+pub enum Broken {
     /// An event has more bytes than are taken.
     #[error("an event has more than {most} bytes")]
-    TooLarge { most: usize },
+    TooLarge {
+        /// How many are.
+        most: usize,
+    },
     /// The stream broke off.
     #[error(transparent)]
     Stream(Box<dyn std::error::Error + Send + Sync>),
@@ -20,7 +21,7 @@ pub(super) enum Broken {
 
 /// The events in the bytes, with an error where one has more than `most` of them. The last one may
 /// lack the blank line that ends it.
-pub(super) fn events<E: std::error::Error + Send + Sync + 'static>(
+pub fn events<E: std::error::Error + Send + Sync + 'static>(
     bytes: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     most: usize,
 ) -> impl Stream<Item = Result<Sse, Broken>> + Send + 'static {
@@ -33,6 +34,9 @@ pub(super) fn events<E: std::error::Error + Send + Sync + 'static>(
         })
     })
 }
+
+/// The byte-order mark that programs of some systems write before their text.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 #[derive(Default)]
 struct Reader {
@@ -73,7 +77,7 @@ impl Reader {
     /// Takes the line in; the event, if the line ends one.
     fn end_line(&mut self) -> Option<Sse> {
         let line = std::mem::take(&mut self.line);
-        let line = if std::mem::take(&mut self.begins) { unmarked(&line) } else { &line };
+        let line = if std::mem::take(&mut self.begins) { line.strip_prefix(MARK).unwrap_or(&line) } else { &line };
         if line.is_empty() {
             return Some(std::mem::take(&mut self.event)).filter(|event| *event != Sse::default());
         }
