@@ -35,13 +35,13 @@ pub fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(refusal) => {
             let code = u8::try_from(refusal.exit_code()).unwrap_or(2);
+            let printer = Printer::of_process(Color::Auto, false);
             if code == 0 {
                 // Help and version come this way, too; they are results.
-                let printer = Printer::of_process(Color::Auto, false);
                 printer.out_help(&refusal.render());
                 return printer.exit(code);
             }
-            drop(refusal.print());
+            printer.err_help(&refusal.render());
             if std::env::args_os().nth(1).is_some_and(|word| word == "serve") {
                 commands::log_refusal(&Environment::of_process(), &refusal.to_string());
             }

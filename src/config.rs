@@ -14,7 +14,6 @@
 //! | `reading` | the rules by which one text becomes one value |
 //! | `load` | flags, environment and files brought together |
 //! | `models` | the models that may answer steps, which only the operator's own file lists |
-//! | `named` | files that somebody names, read without waiting for ever |
 //! | `passing` | settings as arguments for a program that is started later |
 //! | `error` | what is wrong with a setting, never showing a token |
 //! | `exposing` | which flows may be tools of their own |

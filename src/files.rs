@@ -23,6 +23,19 @@ pub fn read_named(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_up_to(open(path)?, most)
 }
 
+/// Whether a file can be read by other people of this machine.
+#[cfg(unix)]
+pub fn readable_by_others(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(path).is_ok_and(|about| about.mode() & 0o077 != 0)
+}
+
+/// Whether a file can be read by other people of this machine, which can't be told here.
+#[cfg(not(unix))]
+pub fn readable_by_others(_path: &Path) -> bool {
+    false
+}
+
 /// Reads what is open to its end, if it has at most so many bytes.
 ///
 /// # Errors

@@ -123,7 +123,14 @@ pub async fn convert(
         let (written, after) = settle(&place, &before, request.to, old.as_ref(), settings.lenient).await?;
         conversion.broken.extend(compare::broken(&before, &after, &place.wanted));
         conversion.left.extend(names::left_out(&before, &place.wanted).into_iter().filter(|_| request.out.is_some()));
-        let root = request.out.as_ref().map_or(place.root.clone(), |out| environment.current_folder().join(out));
+        let out = request.out.as_ref().map(|out| environment.current_folder().join(out));
+        let into = out.as_ref().and_then(|out| std::fs::canonicalize(out).ok());
+        if into.is_some_and(|into| place.wanted.iter().any(|(path, source)| into.join(path) == *source)) {
+            let message = "the results would stand beside their sources, and no name would mean one of them";
+            return Err(Error::invalid(message)
+                .next("give --replace to put them in the place of their sources, or --out another folder"));
+        }
+        let root = out.unwrap_or_else(|| place.root.clone());
         for part in written {
             writes.push((root.join(&part.path), part.bytes));
             let ConvertedPart { from, renamed, lost, .. } = part.told;

@@ -14,6 +14,7 @@ use crate::names::quoted;
 use crate::plan::{Input, Plan, Step, Work};
 use crate::source::slug::parse;
 use crate::source::{GitError, SourceSpec, files_at};
+use crate::validate::{Finding, Severity};
 
 /// Which states are compared.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct DiffRequest {
     pub from: String,
     /// The later one; the working copy without any.
     pub to: Option<String>,
+    /// Ask GitHub for the newest state, whatever the cache holds.
+    pub refresh: bool,
 }
 
 /// What changes.
@@ -173,18 +176,19 @@ pub async fn diff(
     let here = environment.current_folder();
     let from = state(Some(&request.from), here, settings)?;
     let to = state(request.to.as_deref(), here, settings)?;
-    let words = (words(&from, Some(&request.from)), words(&to, request.to.as_deref()));
+    let words = [words(&from, Some(&request.from)), words(&to, request.to.as_deref())];
     let (tests, broken) = tests_of(&to, settings);
     let tests_broken = broken.into_iter().map(|file| file.file).collect();
     let before = app_for_tests(from, settings, clock.clone())?;
     let after = app_for_tests(to, settings, clock)?;
-    let (earlier, later) = (flows(&before).await?, flows(&after).await?);
+    let (earlier, later) = (flows(&before, request.refresh).await?, flows(&after, request.refresh).await?);
+    let [from, to] = words;
     let flows = compare(&earlier, &later);
     let unreadable = later.broken.difference(&earlier.broken).cloned().collect();
     let changed = in_both(&before, &after, &tests).await?;
     Ok(Difference {
-        from: words.0,
-        to: words.1,
+        from: from + &earlier.read,
+        to: to + &later.read,
         flows,
         unreadable,
         tests: changed,
@@ -197,6 +201,7 @@ pub async fn diff(
 fn words(spec: &SourceSpec, given: Option<&str>) -> String {
     match (spec, given) {
         (SourceSpec::Folder(_), Some(given)) => given.to_owned(),
+        (SourceSpec::Folder(_), None) => "the working copy".to_owned(),
         (spec, _) => described(spec),
     }
 }
@@ -259,11 +264,13 @@ struct FlowsOf {
     by_name: BTreeMap<String, Arc<Prepared>>,
     /// The files that are there and can't be read.
     broken: BTreeSet<String>,
+    /// What of a repository was read, in words to add.
+    read: String,
 }
 
 /// Every flow of a state. Of two with one name none can be asked for, and the checker says so.
-async fn flows(app: &App) -> Result<FlowsOf, Error> {
-    let catalog = app.catalog(None, false).await?;
+async fn flows(app: &App, refresh: bool) -> Result<FlowsOf, Error> {
+    let catalog = app.catalog(None, refresh).await?;
     let names: Vec<String> = catalog.index().names()?.map(str::to_owned).collect();
     let mut by_name = BTreeMap::new();
     for name in names {
@@ -276,8 +283,16 @@ async fn flows(app: &App) -> Result<FlowsOf, Error> {
             Err(_) => {}
         }
     }
-    let broken = catalog.problems()?.iter().map(|problem| problem.file.clone()).collect();
-    Ok(FlowsOf { by_name, broken })
+    let mut broken: BTreeSet<String> = catalog.problems()?.iter().map(|problem| problem.file.clone()).collect();
+    // What of these was read has findings, which are told where they change something.
+    for flow in by_name.values() {
+        broken.remove(flow.flow.file.as_str());
+    }
+    let commit = catalog.origin().commit.as_ref().map(|commit| commit.chars().take(7).collect::<String>());
+    let older = catalog.origin().stale.as_ref().map(|reason| format!("an older copy: {reason}"));
+    let read: Vec<String> = commit.into_iter().chain(older).collect();
+    let read = if read.is_empty() { String::new() } else { format!(" ({})", read.join(", ")) };
+    Ok(FlowsOf { by_name, broken, read })
 }
 
 fn compare(before: &FlowsOf, after: &FlowsOf) -> Vec<FlowDifference> {
@@ -440,9 +455,9 @@ fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> Fl
             let file = b.template_file.clone().filter(|file| a.template_file.as_ref() == Some(file));
             about.templates.extend(file.filter(|file| !about.templates.contains(file)));
         }
-        let can = |step: &Step| !matches!(step.work, Work::Faulty { .. });
-        if can(earlier) != can(step) {
-            about.steps.push(change(StepChangeKind::Runs { now: can(step) }));
+        let now = can_run(after, step);
+        if can_run(before, earlier) != now {
+            about.steps.push(change(StepChangeKind::Runs { now }));
         }
         let parts = other_work((earlier, before.flow.nodes.get(earlier.node)), (step, after.flow.nodes.get(step.node)));
         if !parts.is_empty() {
@@ -472,6 +487,13 @@ fn changes(before: &Prepared, after: &Prepared, mut about: FlowDifference) -> Fl
     let gone = a.iter().filter(|(label, _)| !b.iter().any(|(other, _)| other == label));
     about.results_removed = gone.map(|(label, _)| label.clone()).collect();
     about
+}
+
+/// Whether a step can run, as far as the checker can tell.
+fn can_run(flow: &Prepared, step: &Step) -> bool {
+    let bound_to_fail =
+        |finding: &Finding| finding.severity == Severity::Error && finding.node.as_deref() == Some(step.id.as_str());
+    !matches!(step.work, Work::Faulty { .. }) && !flow.findings.iter().any(bound_to_fail)
 }
 
 /// What two steps do otherwise, texts aside, in words.

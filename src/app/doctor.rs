@@ -16,9 +16,10 @@ use crate::app::guide::untold;
 use crate::app::{App, Error, Servers, list_models};
 use crate::clock::Clock;
 use crate::config::{
-    Environment, ServerSpec, ServersFile, ServersPlace, Settings, SettingsError, TokenKind, Transport,
+    Environment, Origin, Place, ServerSpec, ServersFile, ServersPlace, Settings, SettingsError, TokenKind, Transport,
 };
-use crate::names::{counted, few, grouped, quoted, shown, words};
+use crate::files::readable_by_others;
+use crate::names::{counted, few, grouped, quoted, shell_word, shown, words};
 use crate::source::{Ask, Probe};
 use crate::store::{Filter, Store};
 use crate::web::proxy_of;
@@ -210,6 +211,13 @@ fn of_token(settings: &Settings, probe: Option<&Probe>) -> Check {
     let hides = settings.hidden_token.as_ref().map(|hidden| format!(", which hides {hidden}")).unwrap_or_default();
     let kind = token.kind();
     let found = format!("{}, from {place}{hides}", kind.words());
+    if let Some(Place { origin: Origin::File { path, .. }, .. }) = &settings.token_place
+        && readable_by_others(path)
+    {
+        let file = path.display().to_string();
+        return check(Standing::Note, format!("{found}; the file can be read by others"))
+            .fix(format!("make it yours alone: chmod 600 {}", shell_word(&file)));
+    }
     let narrow = "use a fine-grained token of this repository alone with the permission Contents: read";
     let scopes = probe.and_then(|probe| probe.scopes.as_deref());
     match (kind, scopes) {

@@ -222,7 +222,7 @@ impl App {
                     Word::Either(
                         "flows_cancel is for executions that are stored: those of flows_begin",
                         "only stored executions can be cancelled: guided ones",
-                    ) + ", and those with steps that call tools",
+                    ) + ", and those with steps that call tools or ask models",
                 ));
         }
         let id = ExecutionId::named(execution);
@@ -508,7 +508,7 @@ fn breached(error: Error, breaches: &[Breach], terms: &Arc<Contract>, may_try_ag
 pub(super) fn not_found(id: &str) -> Error {
     Error::new(Code::ExecutionNotFound, format!("there is no execution {}", quoted(id))).next(NextStep::either(
         "flows_status without executionId lists the executions there are. Those of flows_execute \
-         that call tools are stored, as a rule for 30 days, and others are kept for an hour, the newest 100, in the \
+         that call tools or ask models are stored, as a rule for 30 days, and others are kept for an hour, the newest 100, in the \
          process that did them; those of flows_begin are stored until they are pruned",
         "`flowy executions list` lists them. Guided executions are stored until they are pruned, and direct ones that \
          call tools or ask models for 30 days; no others are stored",

@@ -65,7 +65,7 @@ impl Listing {
             return Some(step.to_owned());
         }
         let open = counted(self.open_executions, "execution is open", "executions are open");
-        Some(format!("{open}: to go on with what was begun, call flows_status; {step}"))
+        Some(format!("{open}, of this catalog or another: to go on with what was begun, call flows_status; {step}"))
     }
 
     /// What helps to find a flow, where something does.

@@ -152,7 +152,7 @@ impl<'a> Nesting<'a> {
             code: Code::FlowNotFound,
             message: "it no longer holds that flow".to_owned(),
             at: None,
-            hints: vec!["call flows_list with refresh: true to see what there is now".to_owned()],
+            hints: vec!["refresh the list to see what there is now".to_owned()],
         }
     }
 

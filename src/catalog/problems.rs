@@ -88,7 +88,7 @@ pub(super) fn unreadable(file: &str, error: &SourceError) -> Unusable {
         SourceError::Unauthorized { .. } | SourceError::Forbidden { .. } => {
             "check the token's permissions (Contents: read)"
         }
-        _ => "try again in a minute: flows_list with refresh: true fetches it anew",
+        _ => "try again in a minute: refreshing the list fetches it anew",
     };
     Unusable { file: file.to_owned(), code: error.code(), message, at: None, hints: vec![hint.to_owned()] }
 }
@@ -105,6 +105,7 @@ pub(crate) fn instead_of(kind: &ProblemKind) -> &'static str {
         ProblemKind::LfsPointer { .. } => {
             "keep the file in git itself: take its pattern out of .gitattributes (`git lfs untrack`), add it again and commit"
         }
+        ProblemKind::NotAFolder => "give the file another name, and put the catalog's files into a folder of this one",
         ProblemKind::Submodule => "put the files themselves in the submodule's place",
         _ => "put a plain file of that content into the catalog",
     }
@@ -132,6 +133,7 @@ pub(super) fn left_out(left_out: &Problem) -> Unusable {
         | ProblemKind::Submodule
         | ProblemKind::LfsPointer { .. }
         | ProblemKind::NotAFile
+        | ProblemKind::NotAFolder
         | ProblemKind::BadPath(_) => {
             of(Code::ValidationError, format!("the file is not read: {kind}"), instead_of(kind))
         }

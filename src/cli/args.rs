@@ -239,7 +239,7 @@ pub(super) enum Command {
         subcommand,
         long_about = "List, show, export, cancel and delete stored executions, with their inputs and outputs.\n\nAn MCP \
                       client's model does the steps of guided ones; only `prune` deletes them. Direct ones are stored if \
-                      they call tools: the newest 1,000, for 30 days (settings executions_kept, executions_kept_days); \
+                      they call tools or ask models: the newest 1,000, for 30 days (settings executions_kept, executions_kept_days); \
                       `flowy run --resume ID` goes on with one that was interrupted.",
         after_help = "Examples:\n  flowy executions list --state awaiting_human\n  flowy executions show ID\n  \
                       flowy executions prune --older-than 90 --dry-run"

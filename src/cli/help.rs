@@ -61,7 +61,7 @@ const RELEVANT: &[Relevant] = &[
     Relevant { command: "new", settings: &[Source, All], flags: ANSWERING },
     Relevant { command: "init", settings: &[All], flags: ANSWERING },
     Relevant { command: "test", settings: &[Source, Reading, All], flags: ANSWERING },
-    Relevant { command: "diff", settings: &[Reading, CacheFolder, All], flags: ANSWERING },
+    Relevant { command: "diff", settings: &[Reading, CacheFolder, All], flags: READING },
     Relevant { command: "fmt", settings: &[All], flags: ANSWERING },
     // The rules are the same whatever is set.
     Relevant { command: "explain", settings: &[], flags: ANSWERING },

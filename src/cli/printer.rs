@@ -9,6 +9,7 @@ use std::io::{self, BufRead as _, IsTerminal, Write as _};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
+use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::StyledStr;
 use serde::Serialize;
@@ -122,9 +123,12 @@ impl Printer {
 
     /// Help, whose colours are dropped where they are not wanted.
     pub(super) fn out_help(&self, help: &StyledStr) {
-        let choice = if self.out_look.color { ColorChoice::AlwaysAnsi } else { ColorChoice::Never };
-        let text = help.ansi().to_string().replace(UNBROKEN, " ");
-        self.write_to(AutoStream::new(io::stdout().lock(), choice), &text);
+        self.out_exact(&page(help, self.out_look.color));
+    }
+
+    /// Help that nobody asked for, and why it comes.
+    pub(super) fn err_help(&self, help: &StyledStr) {
+        write_err(&page(help, self.err_look.color));
     }
 
     /// A text of a flow: byte-exact, except that a terminal gets no control characters and a last
@@ -280,6 +284,12 @@ fn one_stream() -> bool {
 #[cfg(not(unix))]
 fn one_stream() -> bool {
     false
+}
+
+/// A page of help as a stream shows it.
+fn page(help: &StyledStr, color: bool) -> String {
+    let text = help.ansi().to_string().replace(UNBROKEN, " ");
+    if color { text } else { strip_str(&text).to_string() }
 }
 
 fn write_err(text: &str) {

@@ -152,11 +152,13 @@ impl ConfigFile {
     }
 
     fn unknown(&self, key: &str, line: usize, reading: &FileReading<'_>) -> SettingsError {
+        let sections = [models::SECTION, super::checking::SECTION];
+        let known = reading.rows.iter().filter_map(|row| row.key).chain(sections);
         SettingsError::UnknownKey {
             file: self.path.clone(),
             line,
             shown: quoted(&redact(key, &[])),
-            nearest: nearest(key, reading.rows.iter().filter_map(|row| row.key), 1).first().copied(),
+            nearest: nearest(key, known, 1).first().copied(),
             keys: reading.rows.iter().filter_map(|row| row.key).collect(),
         }
     }

@@ -356,8 +356,8 @@ fn next_step(
             ListKind::Flows => "flows/NAME.flow.md (in Markdown) or flows/NAME.json",
             ListKind::Templates => "templates/NAME.md (in Markdown) or templates/NAME.json",
         };
-        let add = format!("there is no {noun} yet: add a file {files}");
-        return Ok(Some(format!("{add}, or name another repository or folder as the source").into()));
+        let add = format!("no {noun} was found in the source: add a file {files}");
+        return Ok(Some(format!("{add}, or name the repository or folder that holds flows/ as the source").into()));
     }
     let mut says = Vec::new();
     says.extend(page.no_match.as_ref().map(NoMatch::next_step));

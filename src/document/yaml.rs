@@ -364,6 +364,19 @@ impl Reading<'_> {
             );
             return self.problem(from..line.end, message, "put the whole value in quotation marks");
         }
+        let closed = match after.chars().next() {
+            Some('{') => after.find('}'),
+            Some('[') => after.find(']'),
+            _ => None,
+        };
+        let from = line.start + before.len() + 2;
+        if closed.is_some_and(|end| {
+            let more = after.get(end + 1..).unwrap_or_default();
+            at > from + end && more.trim_start().starts_with(char::is_alphanumeric)
+        }) {
+            let message = "more words stand behind the bracket that closes the value";
+            return self.problem(from..line.end, message, "put the whole value in quotation marks");
+        }
         if let Some(line) = self.line_without_blank(begin) {
             return self.problem(line, "there is no blank behind the colon", "write `key: value`");
         }

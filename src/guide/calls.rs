@@ -312,7 +312,8 @@ fn decide(
     };
     let asked = story.guided.escalations().iter().find(|asked| asked.id == *id);
     let not_yet = asked.is_some_and(Escalation::needs_word);
-    match Decided::read(answers, not_yet).ok_or(GuideError::UnknownDecision { not_yet })? {
+    let questions = asked.map(|asked| asked.questions.as_slice()).unwrap_or_default();
+    match Decided::read(answers, questions, not_yet).ok_or(GuideError::UnknownDecision { not_yet })? {
         // Whoever goes on with a direct execution begins its steps.
         Decided::Repeat if direct => {}
         Decided::Repeat => moments.push(Moment::ToolStarted { step, owner: server.owner.to_owned(), next }),
@@ -356,11 +357,12 @@ enum Decided {
 }
 
 impl Decided {
-    /// Reads `{"decision": "repeat" | "fail"}` or `{"result": …}`; of a call that was not made yet, also "call". One
-    /// of the words is understood alone, in a list, and by whatever name: people and models answer by the question.
-    fn read(answers: &Value, not_yet: bool) -> Option<Self> {
+    /// Reads `{"decision": "repeat" | "fail"}` or `{"result": …}`; of a call that was not made yet, "call" in the
+    /// place of "repeat". One of the words is understood alone, in a list, and where it answers the question by its
+    /// text. What stands under another name is no decision: calls are made on it that can't be taken back.
+    fn read(answers: &Value, questions: &[String], not_yet: bool) -> Option<Self> {
         let word = |text: &str| match text.trim().trim_matches(['.', '!', '"']).to_ascii_lowercase().as_str() {
-            "repeat" | "retry" | "again" => Some(Self::Repeat),
+            "repeat" | "retry" | "again" if !not_yet => Some(Self::Repeat),
             "call" | "yes" if not_yet => Some(Self::Repeat),
             "no" if not_yet => Some(Self::Fail),
             "fail" | "failed" | "stop" => Some(Self::Fail),
@@ -369,16 +371,23 @@ impl Decided {
         match answers {
             Value::String(text) => word(text),
             Value::Object(fields) => {
+                let plain = |text: &str| text.trim().trim_end_matches('?').trim_end().to_lowercase();
+                let asked = |key: &str| {
+                    ["decision", "answer", "answer1"].contains(&key)
+                        || questions.iter().any(|question| plain(question) == plain(key))
+                };
                 let decision = fields.get("decision").and_then(Value::as_str);
                 match (decision, fields.get("result").filter(|result| !result.is_null())) {
                     (Some(text), _) => word(text),
                     (None, Some(result)) => Some(Self::Result(result.clone())),
-                    (None, None) if fields.len() == 1 => word(fields.values().next()?.as_str()?),
-                    (None, None) => None,
+                    (None, None) => {
+                        let (key, answer) = fields.iter().next().filter(|_| fields.len() == 1)?;
+                        word(answer.as_str()?).filter(|_| asked(key))
+                    }
                 }
             }
             Value::Array(items) => match items.as_slice() {
-                [one] => Self::read(one, not_yet),
+                [one] => Self::read(one, questions, not_yet),
                 [] | [_, _, ..] => None,
             },
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
@@ -558,34 +567,38 @@ mod tests {
 
     #[test]
     fn a_decision_is_understood_however_it_is_put_and_nothing_is_guessed() {
+        let questions = ["Shall web:get be called again (repeat)?".to_owned()];
+        let read = |answers: &Value, not_yet| Decided::read(answers, &questions, not_yet);
         for repeat in [
             json!("repeat"),
             json!(" Again! "),
             json!(["retry"]),
             json!({"decision": "repeat"}),
             json!({"answer": "Repeat."}),
-            json!({"Shall web:get be called again (repeat)?": "repeat"}),
+            json!({"shall web:get be called again (repeat)": "repeat"}),
         ] {
-            assert_eq!(Decided::read(&repeat, false), Some(Decided::Repeat), "{repeat}");
+            assert_eq!(read(&repeat, false), Some(Decided::Repeat), "{repeat}");
         }
         for fail in [json!("fail"), json!({"decision": "failed", "result": 1}), json!({"answer1": "stop"})] {
-            assert_eq!(Decided::read(&fail, false), Some(Decided::Fail), "{fail}");
+            assert_eq!(read(&fail, false), Some(Decided::Fail), "{fail}");
         }
         for result in [json!("it was 7"), json!(0), json!({"n": 1}), json!(["repeat"])] {
-            assert_eq!(Decided::read(&json!({"result": result}), false), Some(Decided::Result(result)));
+            assert_eq!(read(&json!({"result": result}), false), Some(Decided::Result(result)));
         }
         for unclear in [
             json!("yes"),
             json!({"decision": "perhaps"}),
             json!({"result": null}),
             json!({"a": "repeat", "b": "fail"}),
+            json!({"comment": "repeat"}),
+            json!({"Did the user say repeat?": "repeat"}),
             json!(["repeat", "fail"]),
             json!(7),
         ] {
-            assert_eq!(Decided::read(&unclear, false), None, "{unclear}");
+            assert_eq!(read(&unclear, false), None, "{unclear}");
         }
-        let of_word = |text: &str| Decided::read(&json!({"decision": text}), true);
+        let of_word = |text: &str| read(&json!({"decision": text}), true);
         assert_eq!((of_word("Call."), of_word("yes")), (Some(Decided::Repeat), Some(Decided::Repeat)));
-        assert_eq!((of_word("no"), of_word("perhaps")), (Some(Decided::Fail), None));
+        assert_eq!((of_word("no"), of_word("perhaps"), of_word("repeat")), (Some(Decided::Fail), None, None));
     }
 }

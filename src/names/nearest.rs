@@ -60,6 +60,19 @@ fn slipped(word: &str, name: &str) -> bool {
     }
 }
 
+/// Whether one word of four letters is the other one without a letter in its middle: at the beginning and the end,
+/// one letter more makes another word.
+fn lacks_a_letter(word: &str, name: &str) -> bool {
+    let (word, name): (Vec<char>, Vec<char>) = (word.chars().collect(), name.chars().collect());
+    let (shorter, longer) = if word.len() <= name.len() { (&word, &name) } else { (&name, &word) };
+    let before = shorter.iter().zip(longer).take_while(|(one, other)| one == other).count();
+    shorter.len() == LEAST_LETTERS - 1
+        && longer.len() == LEAST_LETTERS
+        && shorter.first() == longer.first()
+        && shorter.last() == longer.last()
+        && shorter.get(before..) == longer.get(before + 1..)
+}
+
 /// The candidates spelt most like `word`, best first, at most `most`; ties keep the given order.
 ///
 /// The distance is Damerau–Levenshtein on lower-case text with blanks, `-` and `_` taken as one, and a candidate counts
@@ -154,7 +167,8 @@ impl Comparisons {
         }
         let shorter = name.chars().count().min(other.chars().count());
         if shorter < LEAST_LETTERS {
-            return name != other && (folded(name) == folded(other) || slipped(name, other));
+            return name != other
+                && (folded(name) == folded(other) || slipped(name, other) || lacks_a_letter(name, other));
         }
         (LEAST_LETTERS..=LONGEST_NAME).contains(&shorter)
             && self.afford(shorter, shorter)
@@ -226,11 +240,24 @@ mod tests {
     #[test]
     fn a_misspelt_name_is_told_from_another_one() {
         let comparisons = Comparisons::default();
-        for (name, other) in [("ctiy", "city"), ("City", "city"), ("launch-date", "launch_date"), ("summry", "summary")]
-        {
+        for (name, other) in [
+            ("ctiy", "city"),
+            ("City", "city"),
+            ("launch-date", "launch_date"),
+            ("summry", "summary"),
+            ("topc", "topic"),
+        ] {
             assert!(comparisons.one_letter_off(name, other), "{name} {other}");
         }
-        for (name, other) in [("role", "rule"), ("city", "city"), ("item", "items"), ("a", "b"), ("step1", "step2")] {
+        for (name, other) in [
+            ("role", "rule"),
+            ("city", "city"),
+            ("item", "items"),
+            ("a", "b"),
+            ("step1", "step2"),
+            ("rice", "price"),
+            ("size", "sized"),
+        ] {
             assert!(!comparisons.one_letter_off(name, other), "{name} {other}");
         }
     }

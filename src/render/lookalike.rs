@@ -58,7 +58,27 @@ pub fn signed(text: &str) -> Vec<Lookalike> {
     let name = |at: usize| text.get(at + 2..)?.split(|c: char| !variable_char(c)).next();
     let closed: HashSet<&str> = text.match_indices("</").filter_map(|(at, _)| name(at)).collect();
     let signs = text.match_indices(['$', '%', '[', '<']);
-    signs.filter_map(|(start, sign)| of_sign(text, (start, sign), &closed)).collect()
+    let mut found: Vec<Lookalike> = signs.filter_map(|sign| of_sign(text, sign, &closed)).collect();
+    let single = found.len();
+    for (open, close, kind) in PAIRS {
+        found.extend(text.match_indices(open).filter_map(|(start, _)| of_pair(text, start, (open, close, kind))));
+    }
+    if found.len() > single {
+        found.sort_by_key(|one| one.range.start);
+    }
+    found
+}
+
+/// Signs of two characters or more around a name: Python's, those of pages that hold code, and guillemets of plain text.
+const PAIRS: [(&str, &str, LookalikeKind); 3] =
+    [("%(", ")s", LookalikeKind::Signed), ("<%=", "%>", LookalikeKind::Signed), ("<<", ">>", LookalikeKind::Bracketed)];
+
+fn of_pair(text: &str, start: usize, (open, close, kind): (&str, &str, LookalikeKind)) -> Option<Lookalike> {
+    let inside = text.get(start + open.len()..)?.trim_start_matches(' ');
+    let end = inside.find(|c: char| !variable_char(c) && c != '.')?;
+    let behind = inside.get(end..)?.trim_start_matches(' ').strip_prefix(close)?;
+    let (name, path) = named(inside.get(..end)?)?;
+    Some(Lookalike { range: start..text.len() - behind.len(), name, path, kind })
 }
 
 fn of_sign(text: &str, (start, sign): (usize, &str), closed: &HashSet<&str>) -> Option<Lookalike> {
@@ -144,10 +164,11 @@ fn directed(plain: &str, doubled: bool) -> Vec<&str> {
     let (Some(name), Some(rest)) = (plain.get(..end), plain.get(end..)) else { return Vec::new() };
     let behind = rest.trim_start();
     let conversion = rest.strip_prefix('!').is_some_and(|rest| rest.chars().count() <= 1 && rest.is_ascii());
+    let optional = rest == "?";
     let filter = behind.starts_with('|') && !behind.starts_with("||");
     let called = doubled && behind.starts_with(['|', ':', '?', '(']);
     let otherwise = doubled && ["or ", "if ", "and "].iter().any(|word| behind.starts_with(word));
-    if !name.is_empty() && (conversion || filter || called || otherwise) { vec![name] } else { Vec::new() }
+    if !name.is_empty() && (conversion || optional || filter || called || otherwise) { vec![name] } else { Vec::new() }
 }
 
 /// A character that looks like nothing, or like a blank that it is not.
@@ -214,10 +235,10 @@ mod tests {
                 ("{j.two words}", LookalikeKind::Label),
             ]
         );
-        let text = "${a} \\${b} {{c|upper}} {d|x} {e!r} {{#f}} {{g or 'x'}} {h\u{200B}} \u{FF5B}i\u{FF5D} {j) {k: 1} {l,m} {n:1} {o";
+        let text = "${a} \\${b} {{c|upper}} {d|x} {e!r} {p?} {{#f}} {{g or 'x'}} {h\u{200B}} \u{FF5B}i\u{FF5D} {j) {k: 1} {l,m} {n:1} {o";
         let found = lookalikes(text);
         let told: Vec<_> = found.iter().map(|one| (&*one.name, one.kind)).collect();
-        let directed = ["c", "d", "e", "f", "g"].map(|name| (name, Directed));
+        let directed = ["c", "d", "e", "p", "f", "g"].map(|name| (name, Directed));
         let expected =
             [&[("a", Dollar)][..], &directed, &[("h", Disguised), ("i", Disguised), ("j", Unclosed), ("o", Unclosed)]];
         assert_eq!(told, expected.concat());

@@ -50,6 +50,7 @@ pub use error::ErrorAnswer;
 pub use execution::STATUSES;
 pub use execution::{
     DirectAnswer, EndedAnswer, ExecuteAnswer, FailedAnswer, OutcomeAnswer, execution, outcome, refusal, rehearsal,
+    unfilled,
 };
 pub(super) use execution::{cost_of, failure_of};
 pub use files::{Attached, attached, attached_to};

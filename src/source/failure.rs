@@ -341,6 +341,8 @@ pub enum ProblemKind {
     },
     /// It is a device, a pipe or something else that is not a file.
     NotAFile,
+    /// It is a file in the place of a folder of the catalog.
+    NotAFolder,
     /// Its path breaks a rule of paths.
     BadPath(String),
     /// The listing was cut off here: there may be more.

@@ -227,6 +227,7 @@ impl std::fmt::Display for ProblemKind {
                 write!(f, "it is a Git LFS pointer, its content{size} is stored elsewhere")
             }
             Self::NotAFile => f.write_str("it is not a regular file"),
+            Self::NotAFolder => f.write_str("it is a file, and a folder is read here"),
             Self::BadPath(why) => write!(f, "its path is not allowed: {why}"),
             Self::Overlooked { meant } | Self::Doubtful { meant } => write!(f, "it would be read as {meant}"),
             Self::ListingCutOff => f.write_str("the listing was cut off here, it may be incomplete"),

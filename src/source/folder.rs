@@ -302,6 +302,7 @@ fn walk(given: &Path, largest: u64) -> io::Result<(WalkedFolder, String, SystemT
     };
     for folder in CATALOG_FOLDERS {
         match fs::symlink_metadata(root.join(folder)) {
+            Ok(about) if about.is_file() => walk.problem(folder, ProblemKind::NotAFolder),
             Ok(about) => walk.entry(&root, OsStr::new(folder), Ok(about), folder, 0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => walk.failed(folder, &error),

@@ -130,9 +130,6 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
     let address = ToolAddress::read(call)
         .map_err(|error| DoingFault::new(FaultKind::BadCall, format!("{}: {error}", quoted(call))).at("call"))?;
     let stencil = Stencil::of(&tool.args);
-    if let Some(tools) = tools {
-        look_up(&address, &stencil, tools)?;
-    }
     let (mut placeholders, mut places, mut declared) = (Vec::new(), Vec::new(), Vec::<DeclaredName>::new());
     let mut number_of: HashMap<String, usize> = HashMap::new();
     let args = data.key("args");
@@ -191,6 +188,10 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
                 });
             }
         }
+    }
+    // What is wrong in the file comes before what this machine lacks: only the former can be seen everywhere.
+    if let Some(tools) = tools {
+        look_up(&address, &stencil, tools)?;
     }
     let body = Body::Call { address, arguments: Arc::new(stencil) };
     Ok(Doing { body, placeholders, places, declared })

@@ -148,14 +148,14 @@ pub(super) const OF_INPUT_VARIABLES: Spelling = Spelling {
 /// One variable of a template.
 pub(super) const OF_VARIABLES: Spelling = Spelling {
     fields: &["key", "name", "value", "default", "type", "required", "description"],
-    instead: &[("defaultValue", "default"), ("optional", "required")],
-    elsewhere: &[(&["enum", "choices", "options"], "say it of this name in the `inputs` of the flow")],
+    instead: &[("defaultValue", "default")],
+    elsewhere: &[(&["enum", "choices", "options"], "say it of this name in the `inputs` of the flow"), OPTIONAL],
 };
 
 /// One variable that `inputs` describes.
-pub(super) const OF_INPUTS: Spelling = Spelling::of(
-    &["type", "description", "required", "default", "enum"],
-    &[
+pub(super) const OF_INPUTS: Spelling = Spelling {
+    fields: &["type", "description", "required", "default", "enum"],
+    instead: &[
         ("typ", "type"),
         ("kind", "type"),
         ("choices", "enum"),
@@ -164,11 +164,14 @@ pub(super) const OF_INPUTS: Spelling = Spelling::of(
         ("allowed", "enum"),
         ("defaultValue", "default"),
         ("value", "default"),
-        ("optional", "required"),
         ("mandatory", "required"),
         ("desc", "description"),
     ],
-);
+    elsewhere: &[OPTIONAL],
+};
+
+/// The opposite of a field is no other name of it.
+const OPTIONAL: (&[&str], &str) = (&["optional"], "`required: false` says that nobody has to give it");
 
 const SETS: (&[&str], &str) = (
     &["variableValueSets", "variableSets", "valueSets", "sets"],

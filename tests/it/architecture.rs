@@ -345,6 +345,21 @@ fn every_file_says_what_it_is_for_and_stays_readable() {
 }
 
 #[test]
+fn a_file_that_lists_its_parts_lists_what_is_there() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let folder = source.path.with_extension("");
+        let row = |line: &str| Some(line.strip_prefix("//! | `")?.split_once('`')?.0.to_owned());
+        let listed: Vec<String> = source.text.lines().filter_map(row).collect();
+        let there = |part: &String| folder.join(part).is_dir() || folder.join(format!("{part}.rs")).is_file();
+        wrong.extend(
+            listed.iter().filter(|part| !there(part)).map(|part| format!("{}: there is no part {part}", source.name)),
+        );
+    }
+    nothing(&wrong);
+}
+
+#[test]
 fn the_thinking_rooms_are_not_async_and_read_nothing() {
     let pure: BTreeSet<String> =
         rooms().into_iter().map(|(room, _)| room).take_while(|room| room != FIRST_WITH_IO).collect();

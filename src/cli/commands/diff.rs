@@ -8,7 +8,7 @@ use crate::report::{human, wire};
 /// Prints what changes.
 pub(super) fn diff(args: &DiffArgs, world: &World<'_>) -> Done {
     let settings = world.settings()?;
-    let request = DiffRequest { from: args.from.clone(), to: args.to.clone() };
+    let request = DiffRequest { from: args.from.clone(), to: args.to.clone(), refresh: world.everywhere.refresh };
     let found = compare(&request, &settings, world.environment, world.clock.clone());
     let found = wait(world, "comparing", found)??;
     if world.everywhere.json || args.format == DiffFormat::Json {

@@ -15,7 +15,7 @@ use crate::config::error::{Origin, Place, SettingsError, system_says};
 use crate::config::file::position;
 use crate::config::reading::{is_placeholder, on_this_machine};
 use crate::config::secret::{Secret, redact};
-use crate::files::read_named;
+use crate::files::{read_named, readable_by_others};
 use crate::names::{nearest, quoted, unprintable};
 
 /// The most models that one file may list.
@@ -390,24 +390,12 @@ fn usable(text: &str) -> Result<Secret, &'static str> {
 }
 
 fn key_of_file(path: &Path) -> Result<Secret, String> {
-    if let Some(why) = readable_by_others(path) {
-        return Err(why.to_owned());
+    if readable_by_others(path) {
+        return Err("can be read by others: make it yours alone (chmod 600)".to_owned());
     }
     let bytes = read_named(path, LARGEST_KEY).map_err(|error| format!("can't be read: {}", system_says(&error)))?;
     let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
     usable(&text).map_err(str::to_owned)
-}
-
-#[cfg(unix)]
-fn readable_by_others(path: &Path) -> Option<&'static str> {
-    use std::os::unix::fs::MetadataExt as _;
-    let mode = std::fs::metadata(path).ok()?.mode();
-    (mode & 0o077 != 0).then_some("can be read by others: make it yours alone (chmod 600)")
-}
-
-#[cfg(not(unix))]
-fn readable_by_others(_path: &Path) -> Option<&'static str> {
-    None
 }
 
 /// Whether a host is this machine or in a private network, by its number; names other than localhost are

@@ -140,16 +140,12 @@ pub fn execution(
     for warning in wire::of_execution(&recorded.executed.warnings, &recorded.findings, &recorded.origin) {
         after.push_str(&super::warning(&shown(&warning.message, 500), look));
     }
-    let unfilled = recorded.executed.unfilled().count();
-    if unfilled > 0 {
-        let what = count(unfilled, "placeholder stays as it is", "placeholders stay as they are");
-        let head = look.paint(DOUBTFUL, "partial:");
-        after.push_str(&hanging(&head, &format!(" {what}, for no model gave the fields they ask for"), 2, look));
-        let flow = shell_word(flow);
-        let made_for = format!(
-            "the flow is made for guided execution: a client's model does its steps one by one, or here: flowy guide {flow}"
-        );
-        after.push_str(&hint(&made_for, look));
+    // Where a step failed, that comes first: guiding would be refused.
+    if run.failures().next().is_none() {
+        after.push_str(&unfilled(flow, recorded.executed.unfilled().count(), look));
+    }
+    if result.is_none() && succeeded {
+        after.push_str(&super::warning("there is no final result; --steps shows what the steps gave", look));
     }
     // On a terminal the result stands between, and its last line may be long gone.
     if look.terminal && result.is_some() && recorded.executed.took >= NOTICED {
@@ -157,6 +153,21 @@ pub fn execution(
         after = format!("\n{}\n{after}", look.paint(FAINT, &line));
     }
     Ok(Told { before, result, after, failure, failure_in_short })
+}
+
+/// What is said of placeholders that no model's answer fills; nothing where there are none.
+fn unfilled(flow: &str, placeholders: usize, look: Look) -> String {
+    if placeholders == 0 {
+        return String::new();
+    }
+    let what = count(placeholders, "placeholder stays as it is", "placeholders stay as they are");
+    let head = look.paint(DOUBTFUL, "partial:");
+    let told = hanging(&head, &format!(" {what}, for no model gave the fields they ask for"), 2, look);
+    let flow = shell_word(flow);
+    let made_for = format!(
+        "the flow is made for guided execution: a client's model does its steps one by one, or here: flowy guide {flow}"
+    );
+    told + &hint(&made_for, look)
 }
 
 /// The line of a step that has just ended, for whoever waits for the others.
@@ -269,9 +280,7 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
             ("–", DOUBTFUL, format!("skipped, because {because} failed"))
         }
         Some(State::Omitted { because, why }) => {
-            let first = run.plan().step(*because).filter(|_| *because != number);
-            let why = first.map_or_else(|| why.to_string(), |step| format!("{} was", shown(&step.label, LABEL)));
-            ("–", DOUBTFUL, format!("skipped, because {}", shown(&why, 200)))
+            ("–", DOUBTFUL, format!("skipped, because {}", omitted(run, number, (*because, why))))
         }
         Some(State::Waiting | State::Ready | State::Running) | None => ("–", DOUBTFUL, "did not begin".to_owned()),
     };
@@ -279,6 +288,13 @@ fn heading((number, step): (usize, &Step), run: &Run, widest: usize, look: Look)
     let line = format!("{} {place}  {}{gap}", look.paint(style, mark), look.paint(HEADING, &label));
     let end = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     hanging(&line, &format!("  {end}"), 2, look).trim_end().to_owned()
+}
+
+/// Why a step is left out on purpose, which may be another one's reason.
+fn omitted(run: &Run, number: usize, (because, why): (usize, &str)) -> String {
+    let first = run.plan().step(because).filter(|_| because != number);
+    let why = first.map_or_else(|| why.to_owned(), |step| format!("{} was", shown(&step.label, LABEL)));
+    shown(&why, 200)
 }
 
 /// What a model wrote for a step that failed.
@@ -362,6 +378,7 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
     if let Some(line) = price(rehearsal.priced.values()) {
         text.push_str(&hanging("", &line, 2, look));
     }
+    text.push_str(&unfilled(&rehearsal.flow, wire::unfilled(rehearsal), look));
     for (number, step) in plan.steps().iter().enumerate() {
         if matches!(step.work, Work::Gather(_)) {
             continue;
@@ -391,13 +408,19 @@ pub fn rehearsal(rehearsal: &Rehearsal, look: Look) -> String {
                         let because = plan.step(*because).map_or_else(String::new, |step| shown(&step.label, LABEL));
                         format!("would be skipped, because {because} fails")
                     }
-                    Some(
-                        State::Waiting | State::Ready | State::Running | State::Done { .. } | State::Omitted { .. },
-                    )
-                    | None => "can't be filled in".to_owned(),
+                    Some(State::Omitted { because, why }) => {
+                        format!("would be skipped, because {}", omitted(run, number, (*because, why)))
+                    }
+                    Some(State::Waiting | State::Ready | State::Running | State::Done { .. }) | None => {
+                        "can't be filled in".to_owned()
+                    }
                 };
                 let _ = writeln!(text);
-                let head = format!("{} {}", look.paint(BAD, "✗"), look.paint(HEADING, &head));
+                let (mark, style) = match run.state(number) {
+                    Some(State::Omitted { .. }) => ("–", DOUBTFUL),
+                    _ => ("✗", BAD),
+                };
+                let head = format!("{} {}", look.paint(style, mark), look.paint(HEADING, &head));
                 text.push_str(&hanging(&head, &format!(" · {why}"), 2, look));
             }
         }

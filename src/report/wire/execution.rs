@@ -21,7 +21,7 @@ use crate::model::{Cost, Generated, TokenUsage};
 use crate::run::{Run, Status, StepError};
 use steps::{DoneStep, MappedVariable, OmittedStep};
 
-pub use rehearsal::{RehearsedAnswer, rehearsal};
+pub use rehearsal::{RehearsedAnswer, rehearsal, unfilled};
 pub use status::{DirectAnswer, RunningAnswer};
 pub(super) use steps::{failures, skipped};
 

@@ -41,6 +41,7 @@ pub(super) enum Other {
     LfsPointer { size: Option<u64> },
     CutOff,
     Odd,
+    NotAFolder,
     Overlooked,
 }
 
@@ -74,6 +75,7 @@ impl ListedTree {
                 Other::LfsPointer { size } => ProblemKind::LfsPointer { size: *size },
                 Other::CutOff => ProblemKind::ListingCutOff,
                 Other::Odd => ProblemKind::NotAFile,
+                Other::NotAFolder => ProblemKind::NotAFolder,
                 // What a file in Markdown holds is not known here.
                 Other::Overlooked => match (meant_path(path, |_| false), flow_path(path)) {
                     (Some(meant), _) => ProblemKind::Overlooked { meant },
@@ -104,6 +106,18 @@ impl ListedTree {
             _ => self.others.push((path, Other::Odd)),
         }
     }
+
+    /// Names what stands in the place of a folder of the catalog: a link, a submodule or a file.
+    fn add_instead(&mut self, entry: TreeEntry) {
+        match (entry.mode.as_str(), entry.kind.as_str()) {
+            ("120000" | "160000", _) | (_, "commit") => {
+                let path = entry.path.clone();
+                self.add(entry, path);
+            }
+            (_, "tree") => {}
+            _ => self.others.push((entry.path, Other::NotAFolder)),
+        }
+    }
 }
 
 /// What came of asking for a tree.
@@ -129,9 +143,9 @@ pub(super) async fn list(
         let has: HashSet<String> =
             whole.tree.iter().filter_map(|entry| entry.path.split_once('/')).map(|(top, _)| top.to_owned()).collect();
         for entry in whole.tree {
-            // A folder of the catalog that is a link or a submodule itself is named too.
-            let instead = CATALOG_FOLDERS.contains(&entry.path.as_str()) && matches!(&*entry.mode, "120000" | "160000");
-            if instead || in_catalog(&entry.path) {
+            if CATALOG_FOLDERS.contains(&entry.path.as_str()) {
+                listed.add_instead(entry);
+            } else if in_catalog(&entry.path) {
                 let path = entry.path.clone();
                 listed.add(entry, path);
             } else if entry.kind == "blob" && meant_path(&entry.path, |folder| has.contains(folder)).is_some() {
@@ -147,8 +161,13 @@ pub(super) async fn list(
     let mut asked = 0;
     let mut waiting: VecDeque<(String, String, bool)> = VecDeque::new();
     for entry in root.tree {
-        if CATALOG_FOLDERS.contains(&entry.path.as_str()) && entry.kind == "tree" {
+        if !CATALOG_FOLDERS.contains(&entry.path.as_str()) {
+            continue;
+        }
+        if entry.kind == "tree" {
             waiting.push_back((entry.path, entry.sha, true));
+        } else {
+            listed.add_instead(entry);
         }
     }
     while let Some((folder, id, deep)) = waiting.pop_front() {

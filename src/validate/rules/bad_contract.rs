@@ -35,24 +35,31 @@ enum Contradiction {
     Never { name: String },
     /// The least that it asks for is more than the most.
     Bounds { least: &'static str, most: &'static str },
+    /// It allows nothing at all.
+    Nothing { keyword: &'static str },
     /// Nothing of what it allows is of its type.
     OtherType { keyword: &'static str },
 }
 
-/// Keywords of the least and of the most, and the types of what they are about.
-const BOUNDS: [(&str, &str, &[&str]); 4] = [
-    ("minimum", "maximum", &["number", "integer"]),
-    ("minLength", "maxLength", &["string"]),
-    ("minItems", "maxItems", &["array"]),
-    ("minProperties", "maxProperties", &["object"]),
+/// Keywords of the least and of the most, whether nothing is left where they are the same, and the types of what they
+/// are about.
+const BOUNDS: [(&str, &str, bool, &[&str]); 7] = [
+    ("minimum", "maximum", false, NUMBERS),
+    ("exclusiveMinimum", "maximum", true, NUMBERS),
+    ("minimum", "exclusiveMaximum", true, NUMBERS),
+    ("exclusiveMinimum", "exclusiveMaximum", true, NUMBERS),
+    ("minLength", "maxLength", false, &["string"]),
+    ("minItems", "maxItems", false, &["array"]),
+    ("minProperties", "maxProperties", false, &["object"]),
 ];
+const NUMBERS: &[&str] = &["number", "integer"];
 
 /// What a schema asks for and forbids at once, as a misspelt property is. Only what holds for every value is looked
 /// at, and only along properties and items.
 fn unmeetable(schema: &Value) -> Option<Unmeetable> {
     let empty = Map::new();
-    let mut next: Vec<(Vec<String>, &Value)> = vec![(Vec::new(), schema)];
-    while let Some((at, schema)) = next.pop() {
+    let mut next: Vec<(Vec<String>, &Value, bool)> = vec![(Vec::new(), schema, true)];
+    while let Some((at, schema, needed)) = next.pop() {
         let within = |key: &str| at.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
@@ -71,13 +78,23 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
             return Some(Unmeetable { at: [within("required"), vec![place.to_string()]].concat(), why });
         }
         let number = |key: &str| schema.get(key).and_then(Value::as_f64);
-        for (least, most, kinds) in BOUNDS {
+        for (least, most, excluded, kinds) in BOUNDS {
             let concerned = schema.get("type").is_none_or(|kind| kinds.iter().any(|one| kind == one));
-            if concerned && number(least).zip(number(most)).is_some_and(|(least, most)| least > most) {
+            let none = |(least, most): (f64, f64)| least > most || excluded && least >= most;
+            if concerned && number(least).zip(number(most)).is_some_and(none) {
                 return Some(Unmeetable { at: within(least), why: Contradiction::Bounds { least, most } });
             }
         }
-        let choices = schema.get("enum").and_then(Value::as_array).filter(|choices| !choices.is_empty());
+        let choices = schema.get("enum").and_then(Value::as_array);
+        let all = |schema: &Value| *schema == Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty);
+        let nothing = [("enum", choices.is_some_and(Vec::is_empty)), ("not", schema.get("not").is_some_and(all))];
+        if let Some((keyword, _)) = nothing.into_iter().find(|(_, nothing)| *nothing) {
+            // Of a property that nobody needs it says that there must be none.
+            if !needed {
+                continue;
+            }
+            return Some(Unmeetable { at: within(keyword), why: Contradiction::Nothing { keyword } });
+        }
         let listed = choices.map(|choices| ("enum", choices.as_slice()));
         let only = schema.get("const").map(|only| ("const", std::slice::from_ref(only)));
         for (keyword, values) in listed.into_iter().chain(only) {
@@ -88,10 +105,11 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
                 return Some(Unmeetable { at: within(keyword), why: Contradiction::OtherType { keyword } });
             }
         }
-        next.extend(schema.get("items").map(|items| (within("items"), items)));
-        next.extend(
-            properties.iter().map(|(name, property)| ([within("properties"), vec![name.clone()]].concat(), property)),
-        );
+        next.extend(schema.get("items").map(|items| (within("items"), items, false)));
+        next.extend(properties.iter().map(|(name, property)| {
+            let needed = needed && required.iter().any(|one| one == name);
+            ([within("properties"), vec![name.clone()]].concat(), property, needed)
+        }));
     }
     None
 }
@@ -231,8 +249,15 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                         drafts.find(place, message).node(id).hint(hint);
                     }
                     Contradiction::Bounds { least, most } => {
-                        let message = say(format!("has a `{least}` above its `{most}`"));
+                        let message = say(format!("has no value between its `{least}` and its `{most}`"));
                         drafts.find(place, message).node(id).hint("correct one of the two numbers");
+                    }
+                    Contradiction::Nothing { keyword } => {
+                        let message = say(format!("allows no value, because of its `{keyword}`"));
+                        drafts
+                            .find(place, message)
+                            .node(id)
+                            .hint(format!("say under `{keyword}` what is meant, or remove it"));
                     }
                     Contradiction::OtherType { keyword } => {
                         let message = say(format!("holds under `{keyword}` no value of its `type`"));

@@ -15,6 +15,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     subject.find_faults(
         drafts,
         |kind| matches!(kind, FaultKind::UnknownSet),
-        "name a set of that flow in `_variableSet`; flows_show lists them",
+        "name in `_variableSet` a set that a step of that flow has",
     );
 }

@@ -205,6 +205,9 @@ fn what_would_break_another_file_or_change_a_plan_is_refused_and_nothing_is_writ
     let said = taken.run(["convert", "flows/Brief.json", "templates/Facts.json", "--to", "markdown", "--out", "out"]);
     assert_eq!(said.code, 2, "{said:?}");
     assert_eq!(files(&taken.here().join("out"), &["flows", "templates"]), ["flows/Brief.flow.md"]);
+    // Beside its source, no name would mean either of them.
+    let beside = in_json().run(["convert", "flows/Brief.json", "--to", "markdown", "--out", ".", "--force"]);
+    assert!(beside.code == 2 && beside.err.contains("--replace"), "{beside:?}");
 }
 
 #[test]

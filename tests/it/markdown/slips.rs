@@ -543,3 +543,40 @@ fn no_fix_takes_away_what_was_meant() {
         }
     }
 }
+
+#[test]
+fn a_slip_is_told_by_what_it_is() {
+    for (rest, rule, said) in [
+        (
+            "---\n## Sail {#sail}\n```yaml\noptional: true\nSail.\n## Moor {#moor}\n```yaml\noptional: true\n```\nMoor.\n",
+            "syntax",
+            "the block of settings that begins here is never closed",
+        ),
+        (
+            "results: {boat} Sails.\n---\n## Sail {#sail}\nSail.\n",
+            "front-matter",
+            "put the whole value in quotation marks",
+        ),
+        (
+            "inputs:\n  boat: { optional: true }\n---\n## Sail {#sail}\nSail {boat}.\n",
+            "misspelt-field",
+            "`required: false` says that nobody has to give it",
+        ),
+        (
+            "---\n## Sail {#my sail}\nSail.\n## Moor {#moor}\nMoor {sail_result}.\n",
+            "unbound-placeholder",
+            "an id is letters, digits and _",
+        ),
+        (
+            "inputs: [topic]\n---\n## Sail {#sail}\nSail {topic}.\n## Moor {#moor}\nMoor {topc} {sail_result}.\n",
+            "unbound-placeholder",
+            "did you mean \"topic\"?",
+        ),
+    ] {
+        let json = flow(rest).run(["validate", "--json"]).json();
+        let findings = json["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{rest}: {json:#}");
+        assert_eq!(findings[0]["rule"], rule, "{rest}");
+        assert!(findings[0].to_string().replace("\\\"", "\"").contains(said), "{rest}: {json:#}");
+    }
+}

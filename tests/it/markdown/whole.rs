@@ -58,7 +58,8 @@ fn lines_of_a_merge_are_told_in_every_file_in_markdown() {
 #[test]
 fn what_only_looks_like_a_merge_is_silent() {
     let text = "Sail with {crew}.\n\nA heading\n=======\n\n```\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n```\n\n\
-                <<<< note >>>>\n ======= \n>>> quoted\n||||||| a | b |\n";
+                <<<< note >>>>\n ======= \n>>> quoted\n||||||| a | b |\n\n\
+                >>>>>>>> first\n>>>>>>> second\n>>>>>> third\n";
     for told in in_each(&format!("{HEAD}## Sail {{#sail}}\n{text}"), text, text) {
         assert_eq!(told, [""; 0]);
     }

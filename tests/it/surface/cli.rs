@@ -111,6 +111,14 @@ fn a_help_page_is_short_and_lists_no_flag_that_its_command_ignores() {
 }
 
 #[test]
+fn the_examples_of_a_page_that_nobody_asked_for_can_be_copied() {
+    for command in ["executions", "servers", "models"] {
+        let said = Sandbox::new().run([command]);
+        assert!(said.code == 2 && said.err.contains("Usage:") && !said.err.contains('\u{a0}'), "{}", said.err);
+    }
+}
+
+#[test]
 fn every_setting_with_a_flag_is_accepted_before_and_after_a_command() {
     for row in SETTINGS {
         let Some(flag) = row.flag else { continue };

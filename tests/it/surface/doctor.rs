@@ -165,3 +165,20 @@ fn what_can_be_read_and_not_used_is_wrong() {
     let found = checks(&said)["servers file"]["found"].as_str().unwrap().to_owned();
     assert!(found.contains("none of them started; `flowy servers tools NAME` tries one"), "{found}");
 }
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_in_a_file_that_others_can_read_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let github = GitHub::serving([("flows/x.json", "{}")]).await;
+    let settings = format!("token = \"{TOKEN}\"\nsource = \"acme/flows\"\napi_url = \"{}\"\n", github.url());
+    let sandbox = Sandbox::new().file("own.toml", settings);
+    for (mode, open) in [(0o644, true), (0o600, false)] {
+        let file = sandbox.here().join("own.toml");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let said = sandbox.run(["doctor", "--json", "--config", "own.toml"]);
+        let fix = checks(&said)["token"]["fix"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(fix.contains("chmod 600"), open, "{}", said.out);
+        assert!(!said.out.contains(TOKEN));
+    }
+}

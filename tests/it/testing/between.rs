@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{TRIP, trip};
+use crate::support::github::{Fault, GitHub};
 use crate::support::program::Sandbox;
 
 #[test]
@@ -42,4 +43,43 @@ fn folders_are_named_as_they_were_given_and_hints_name_commands() {
         .file("tests/Trip.flowtest.json", test)
         .run(["test"]);
     assert!(said.out.contains("FLOW_NOT_FOUND") && !said.out.contains("flows_list"), "{}", said.out);
+}
+
+#[test]
+fn a_step_that_can_not_run_any_more_is_told_and_files_with_findings_are_not_unreadable() {
+    let before = "---\nname: Boat\nversion: 1.0.0\nresults:\n  Mast: sail\n---\n## Sail {#sail}\nSail.\n";
+    let outer = "---\nname: Trip\nversion: 1.0.0\n---\n## Boat {#boat}\n```yaml\nflow: Boat\n```\n\n\
+                 ## Tell {#tell}\nTell {boat_result.Mast}.\n";
+    let catalog = Sandbox::new()
+        .file("before/flows/Boat.flow.md", before)
+        .file("before/flows/Trip.flow.md", outer)
+        .file("flows/Boat.flow.md", before.replace("Mast", "Oar"))
+        .file("flows/Trip.flow.md", outer);
+    let told = catalog.run(["diff", "./before", "--json"]).json();
+    assert_eq!(told.get("unreadable"), None, "{told:#}");
+    let trip = told["flows"].as_array().unwrap().iter().find(|flow| flow["name"] == "Trip").unwrap();
+    assert_eq!(trip["steps"][0]["id"], "tell", "{told:#}");
+    let said = catalog.run(["diff", "./before"]);
+    assert!(said.out.starts_with("## Flows: `./before` → `the working copy`\n"), "{}", said.out);
+    assert!(said.out.contains("can't run any more"), "{}", said.out);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_repository_the_commit_is_named_and_the_newest_one_is_asked_for() {
+    let tea = "---\nname: Tea\nversion: 1.0.0\n---\n## Brew {#brew}\nBrew.\n";
+    let github = GitHub::serving([("flows/Tea.flow.md", tea)]).await;
+    let sandbox = Sandbox::new()
+        .variable("GITHUB_API_URL", &github.url())
+        .variable("RETRY_ATTEMPTS", "1")
+        .file("flows/Tea.flow.md", tea);
+    let arguments = ["diff", "acme/flows@main", "--exit-code"];
+    let said = sandbox.run(arguments);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.out.contains(&format!("`acme/flows@main ({})`", &github.head()[..7])), "{}", said.out);
+    github.put("flows/Tea.flow.md", Some(tea.replace("Brew.", "Brew it.").as_bytes()));
+    let said = sandbox.run(arguments.into_iter().chain(["--refresh"]));
+    assert_eq!(said.code, 1, "{said:?}");
+    github.fault(Fault::status("", 503));
+    let said = sandbox.run(arguments.into_iter().chain(["--refresh"]));
+    assert!(said.out.contains("an older copy: "), "{said:?}");
 }

@@ -55,6 +55,10 @@ fn a_placeholder_as_another_language_has_it_is_one_finding() {
         ("%crew%", "{crew}"),
         ("[crew]", "{crew}"),
         ("<crew>", "{crew}"),
+        ("<<crew>>", "{crew}"),
+        ("<%= crew %>", "{crew}"),
+        ("%(crew)s", "{crew}"),
+        ("{crew?}", "{crew}"),
     ] {
         let more = if written.contains("crew") { "" } else { ", {crew}" };
         let told = told(&format!("Sum up {{log_result}} for {written} now{more}."));
@@ -99,6 +103,7 @@ fn a_name_in_signs_that_mean_something_else_is_only_unused() {
         "<crew>Tom</crew>",
         "50%crew%",
         "[[crew]]",
+        "<<crew and 100%(crew)",
     ] {
         for found in told(&format!("For {{log_result}}, {{price}}: {written}")) {
             let rules: Vec<&str> = found.iter().map(|(rule, _)| &**rule).collect();

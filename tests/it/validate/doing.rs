@@ -133,7 +133,7 @@ fn a_variable_set_that_the_other_flow_does_not_have_is_told() {
 error step bad.json:14:27 /nodes/0/data/variables/_variableSet `"sial"`
   node "berth": flow "Berth" has no variable set "sial"
   hint: did you mean "sail"?
-  hint: name a set of that flow in `_variableSet`; flows_show lists them
+  hint: name in `_variableSet` a set that a step of that flow has
 "#,
     );
 }

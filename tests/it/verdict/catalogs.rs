@@ -232,6 +232,15 @@ pub(super) fn bad_catalogs() -> Vec<Bad> {
         )
         .asked(Asked::Whole),
     );
+    rows.push(
+        row(
+            "a file stands where a folder should",
+            "VALIDATION_ERROR",
+            &["templates"],
+            vec![text_flow("Fine"), file("templates", "Tea")],
+        )
+        .asked(Asked::Whole),
+    );
     let deep = format!("flows/{}", "d/".repeat(40));
     rows.push(
         row(

@@ -286,6 +286,11 @@ fn first_block(text: &str, part: Range<usize>) -> Option<(Block<'_>, usize)> {
     Some((Block { language, fence: fence.at, inside: begin..end, closed }, after))
 }
 
+/// Whether a part has the heading of a step.
+pub(super) fn holds_a_step(text: &str, part: Range<usize>) -> bool {
+    lines(text, part).any(|(start, line)| heading(start, line).is_some())
+}
+
 /// The fenced blocks of a part that are marked as YAML.
 pub(super) fn yaml_blocks(text: &str, part: Range<usize>) -> Vec<Block<'_>> {
     let (mut found, mut at) = (Vec::new(), part.start);

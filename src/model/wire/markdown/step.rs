@@ -151,11 +151,17 @@ pub(super) fn read(
     match &section.block {
         Some(block) if block.is_settings() && !block.closed => return Err(never_closed(text, block)),
         Some(block) if block.is_settings() => {
-            members = mapping(SyntaxKind::Yaml, text, block.inside.clone(), duplicates)?;
+            let read = mapping(SyntaxKind::Yaml, text, block.inside.clone(), duplicates);
+            // The marks that end it are those of a step below.
+            let swallows = || scan::holds_a_step(text, block.inside.clone());
+            members = read.map_err(|bad| if swallows() { never_closed(text, block) } else { bad })?;
             at = Span { start: block.inside.start, end: block.inside.end };
             content = section.text.clone();
         }
-        Some(block) => notes.extend(wrong_mark(text, block, content.start, &of).map(|note| note.of_step(&id))),
+        Some(block) => notes.extend(wrong_mark(text, block, content.start, &of).map(|note| {
+            let sure = are_settings(text, block.inside.clone());
+            if sure { note.stops_step(&id) } else { note.of_step(&id) }
+        })),
         None => notes.extend(unfenced(text, content.clone(), &of, &id)),
     }
     notes.extend(
@@ -272,7 +278,7 @@ fn odd_id(text: &str, id: &str, at: Span) -> Option<Note> {
     let mut behind = id.split_whitespace().skip(1).peekable();
     let attributes = behind.peek().is_some() && behind.all(|part| part.starts_with(['.', '#']) || part.contains('='));
     let plain = if attributes && first.chars().all(variable_char) { first.to_owned() } else { written };
-    let read = [id, &plain, first].into_iter().any(|id| text.contains(&format!("{{{id}_result")));
+    let read = id.split_whitespace().chain([id, &plain]).any(|id| text.contains(&format!("{{{id}_result")));
     if !read && !attributes {
         return None;
     }

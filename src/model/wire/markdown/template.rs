@@ -1,6 +1,8 @@
 //! `templates/*.md`: a text, with a front matter where there is something to say of it.
 
-use super::{BadYaml, Written, as_text, as_texts, commas, cut_off, mapping, misspelt, scan, sets, variables};
+use super::{
+    BadYaml, Written, as_text, as_texts, commas, cut_off, mapping, misspelt, scan, sets, slips_in_braces, variables,
+};
 use crate::document::{Member, Note, NoteKind, Span, SyntaxKind, Tree};
 use crate::names::legible;
 
@@ -32,6 +34,9 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
             let Member { key, at, tree } = member;
             if tree.is_empty() {
                 continue;
+            }
+            if key != "x-flowy-ignore" {
+                slips_in_braces(text, &tree, false, &mut notes);
             }
             let new = |name: &str, tree: Tree| Member::new(name, at, tree);
             match key.as_str() {

@@ -61,9 +61,15 @@ pub(super) fn merge_mark(text: &str) -> Option<Span> {
     }
     let mut code: Option<(Fence, bool)> = None;
     let mut below_heading = false;
-    for (start, line) in scan::lines(text, 0..text.len()) {
+    let mut lines = scan::lines(text, 0..text.len()).peekable();
+    let mut above_quotes = false;
+    while let Some((start, line)) = lines.next() {
         let plain = line.trim_end();
-        if merge_line_in_text(plain) && code.is_none_or(|(_, settings)| settings) {
+        let quotes = plain.starts_with('>');
+        // Mail that was answered seven times has the same signs, and lines of quotes beside it.
+        let mail = quotes && (above_quotes || lines.peek().is_some_and(|(_, below)| below.starts_with('>')));
+        above_quotes = quotes;
+        if merge_line_in_text(plain) && !mail && code.is_none_or(|(_, settings)| settings) {
             return Some(Span { start, end: start + plain.len() });
         }
         match (code, Fence::opened(start, line)) {

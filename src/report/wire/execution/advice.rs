@@ -251,14 +251,9 @@ fn over_limit(work: Option<&Work>, error: Option<&StepError>) -> &'static str {
 /// What is said of an execution in which no step failed: what its final result is, and what to do with it.
 fn after_success(flow: &str, executed: &Executed) -> String {
     let run = &executed.run;
-    let begin = format!("flows_begin with flowName {} hands you one step after the other", quoted(flow));
     let unfilled = executed.unfilled().count();
     if unfilled > 0 {
-        let placeholders =
-            counted(unfilled, "placeholder asks for a field of an answer", "placeholders ask for fields of answers");
-        return format!(
-            "this flow is made for guided execution: {placeholders}, and no model gave one; {begin}, and fills them in"
-        );
+        return made_for_guided(flow, unfilled);
     }
     let texts = run.plan().steps().iter().filter(|step| matches!(step.work, Work::Render(_))).count();
     match last_work(run).filter(|_| run.final_output().is_some()) {
@@ -272,12 +267,26 @@ fn after_success(flow: &str, executed: &Executed) -> String {
         Some(_) if run.final_output().is_some_and(|output| output.generated.is_some()) => {
             "finalResult is a model's answer: use it for your user".to_owned()
         }
+        Some(_) if !run.generated().is_empty() => "finalResult is a finished prompt, filled in with what models answered: answer it now".to_owned(),
         Some(_) if asks_for_a_model(run) || texts > 1 => format!(
             "finalResult is a finished prompt, filled in without a model: answer it now; for real answers between the \
-             steps, {begin}"
+             steps, {}",
+            begin(flow)
         ),
         Some(_) => "finalResult is a finished prompt, filled in without a model: answer it now".to_owned(),
     }
+}
+
+/// What helps where placeholders ask for fields of answers that no model gave.
+pub(super) fn made_for_guided(flow: &str, unfilled: usize) -> String {
+    let placeholders =
+        counted(unfilled, "placeholder asks for a field of an answer", "placeholders ask for fields of answers");
+    let begin = begin(flow);
+    format!("this flow is made for guided execution: {placeholders}, and no model gave one; {begin}, and fills them in")
+}
+
+fn begin(flow: &str) -> String {
+    format!("flows_begin with flowName {} hands you one step after the other", quoted(flow))
 }
 
 /// What gave the final result, also where that is a step of a flow within.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::advice::made_for_guided;
 use super::steps::{MappedVariable, OmittedStep, StepHead, failures, skipped};
 use crate::app::{Priced, Rehearsal};
 use crate::plan::Work;
@@ -168,6 +169,12 @@ impl RehearsedStep {
     }
 }
 
+/// How many placeholders would stay, because no model gives the fields they ask for.
+pub fn unfilled(rehearsal: &Rehearsal) -> usize {
+    // What a model would answer is not known.
+    if rehearsal.priced.is_empty() { rehearsal.executed.unfilled().count() } else { 0 }
+}
+
 /// What would run, cut to `max_tokens` (20,000 unless that is said).
 pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> RehearsedAnswer {
     let run = &rehearsal.executed.run;
@@ -177,10 +184,16 @@ pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> RehearsedA
         (true, Some(_)) => Readiness::WouldFail,
         (true, None) => Readiness::Ready,
     };
+    let next_step = match (status, unfilled(rehearsal)) {
+        (Readiness::Ready, 1..) => {
+            format!("nothing was executed: {}", made_for_guided(&rehearsal.flow, unfilled(rehearsal)))
+        }
+        _ => status.next_step().to_owned(),
+    };
     let whole = RehearsedAnswer {
         flow_name: rehearsal.flow.clone(),
         dry_run: true,
-        next_step: Some(status.next_step().to_owned()),
+        next_step: Some(next_step),
         status,
         missing: missing.map(|(name, steps)| MissingValue { name: name.clone(), needed_by: steps.clone() }).collect(),
         results: Results::of(run),

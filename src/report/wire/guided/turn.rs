@@ -177,6 +177,8 @@ pub fn turn(turn: &Turn) -> GuidedAnswer {
         }
         Deed::Answered(id) => {
             let asked = guided.escalations().iter().find(|asked| asked.id == *id);
+            // What a decision about a call is called is not its question.
+            let asked = asked.filter(|asked| !asked.of_call());
             let (unanswered, unasked) = asked.map(compared).unwrap_or_default();
             Some(DoneNow::Answered { escalation_id: id.to_string(), answered: true, unanswered, unasked })
         }
