@@ -13,8 +13,9 @@ use super::{Catalog, CatalogError, READY_FLOWS, in_folder, is_category};
 use crate::discover::FlowRow;
 use crate::lock::lock;
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Unusable};
-use crate::names::{CatalogPath, Few, file_stem};
+use crate::names::{CatalogPath, Few, did_you_mean, file_stem, quoted};
 use crate::plan::Plan;
+use crate::source::{Problem, ProblemKind, is_read};
 use crate::validate::{Finding, Guidance, ParsedFlows, References};
 
 /// A flow with everything it needs.
@@ -63,6 +64,18 @@ impl Gathered {
 }
 
 impl<K: Send + Sync> Catalog<K> {
+    /// A folder of flows of which it isn't known what it holds.
+    async fn hiding(&self) -> Result<Option<Unusable>, CatalogError> {
+        let is_folder = |problem: &&Problem| match problem.kind {
+            ProblemKind::ListingCutOff | ProblemKind::TooDeep { .. } => true,
+            ProblemKind::Unreadable { .. } => !is_read(&problem.path),
+            _ => false,
+        };
+        let of_flows = |problem: &&Problem| problem.path == "flows" || in_folder(&problem.path, "flows");
+        let problems = self.snapshot.problems().await?;
+        Ok(problems.iter().filter(of_flows).find(is_folder).map(left_out))
+    }
+
     /// Makes a flow ready, from memory where it is.
     ///
     /// # Errors
@@ -70,6 +83,11 @@ impl<K: Send + Sync> Catalog<K> {
     pub async fn prepare(&self, name: &str) -> Result<Arc<Prepared>, CatalogError> {
         let row = match self.find(name) {
             Err(CatalogError::NotFound { kind, name, nearest, .. }) => {
+                if let Some(unread) = self.hiding().await? {
+                    let message = format!("{}; {} may be in it", unread.message, quoted(&name));
+                    let hints = unread.hints.into_iter().chain(did_you_mean(&nearest)).collect();
+                    return Err(CatalogError::Unusable(Unusable { message, hints, ..unread }));
+                }
                 let mut overlooked = self.index().overlooked()?.into_iter();
                 let misplaced = overlooked.find(|file| file_stem(&file.meant) == name);
                 let misplaced = misplaced.map(|file| (file.path, file.meant));

@@ -61,8 +61,9 @@ pub(super) fn start(asked: Option<&str>) {
     let libraries = level.min(LevelFilter::WARN);
     // What is told as the answer is logged for those who look closer.
     let told = if level > LevelFilter::WARN { level } else { LevelFilter::OFF };
-    // What this library warns of is said in our own words, too.
-    let protocol = if level >= LevelFilter::DEBUG { libraries } else { LevelFilter::OFF };
+    // What the protocol's library warns of is said in our own words, too; its lines hold whole messages, and in them
+    // what a server repeats of its headers.
+    let protocol = LevelFilter::OFF;
     let wanted = Targets::new()
         .with_target("flowy", level)
         .with_target(TOLD, told)

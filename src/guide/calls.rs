@@ -371,18 +371,16 @@ impl Decided {
         match answers {
             Value::String(text) => word(text),
             Value::Object(fields) => {
-                let plain = |text: &str| text.trim().trim_end_matches('?').trim_end().to_lowercase();
-                let asked = |key: &str| {
-                    ["decision", "answer", "answer1"].contains(&key)
-                        || questions.iter().any(|question| plain(question) == plain(key))
-                };
+                let plain = |text: &str| text.trim().trim_end_matches('?').to_lowercase();
+                let mut named =
+                    ["decision", "answer", "answer1"].into_iter().chain(questions.iter().map(String::as_str));
                 let decision = fields.get("decision").and_then(Value::as_str);
                 match (decision, fields.get("result").filter(|result| !result.is_null())) {
                     (Some(text), _) => word(text),
                     (None, Some(result)) => Some(Self::Result(result.clone())),
                     (None, None) => {
                         let (key, answer) = fields.iter().next().filter(|_| fields.len() == 1)?;
-                        word(answer.as_str()?).filter(|_| asked(key))
+                        word(answer.as_str()?).filter(|_| named.any(|name| plain(name) == plain(key)))
                     }
                 }
             }

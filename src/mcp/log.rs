@@ -41,8 +41,9 @@ pub fn start_logging(settings: &Settings) {
     // Of the libraries only what goes wrong, unless everything is wanted: their debug lines hold
     // whole messages.
     let others = if level == Level::TRACE { LevelFilter::DEBUG } else { LevelFilter::WARN.min(level.into()) };
-    // What the protocol's library warns of is said in our own words, too.
-    let protocol = if level >= Level::DEBUG { others } else { LevelFilter::OFF };
+    // What the protocol's library warns of is said in our own words, too; its lines hold whole messages, and in them
+    // what a server repeats of its headers.
+    let protocol = LevelFilter::OFF;
     let wanted = Targets::new()
         .with_target("flowy", level)
         .with_target("rmcp", protocol)
@@ -167,6 +168,10 @@ impl Rotating {
 }
 
 fn open_file(place: &Path) -> io::Result<File> {
+    // A pipe would be waited for.
+    if std::fs::metadata(place).is_ok_and(|about| !about.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+    }
     private(OpenOptions::new().append(true).create(true)).open(place)
 }
 

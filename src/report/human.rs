@@ -4,6 +4,7 @@
 //! catalog is stripped of characters that could change how a terminal behaves.
 
 mod changes;
+mod comparing;
 mod convert;
 mod difference;
 mod doctor;

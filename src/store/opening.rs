@@ -19,6 +19,16 @@ use crate::files::{private, private_folder};
 /// the least likely to be next, and may wait in vain while the others go on.
 const PAUSE_MS: u64 = 1;
 
+/// Refuses what is there and is no file: a pipe would be waited for.
+fn plain(file: &Path) -> Result<(), StoreError> {
+    match std::fs::metadata(file) {
+        Ok(about) if !about.is_file() => {
+            Err(StoreError::Damaged { file: PathBuf::new(), why: "it is no plain file".to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The open file.
 #[derive(Debug)]
 pub(super) struct OpenedStore {
@@ -34,6 +44,7 @@ impl OpenedStore {
     /// missing. What is committed survives a loss of power only where it is to be `lasting`; whole it
     /// is either way.
     pub(super) fn at(file: &Path, busy: Duration, lasting: bool) -> Result<Self, StoreError> {
+        plain(file)?;
         make(file).map_err(|error| StoreError::Closed { file: PathBuf::new(), why: error.to_string() })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(file, flags)?;
@@ -66,6 +77,7 @@ impl OpenedStore {
     }
 
     fn as_it_stands(file: &Path, busy: Duration) -> Result<Self, StoreError> {
+        plain(file)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = |connection: Connection| {
             connection.busy_timeout(busy)?;

@@ -25,7 +25,7 @@ use super::server::Server;
 use super::tools::ToolList;
 use super::trouble::{Trouble, clean, failure, found_nobody, is_busy, is_disconnected, of_refusal, of_transport};
 use crate::code::Code;
-use crate::config::Transport;
+use crate::config::{Transport, redact};
 use crate::execute::{NEEDS_WORD, OnToolProgress, ToolFailure};
 use crate::model::{KnownTool, ToolAddress, ToolAnswer, ToolCall};
 use crate::names::{nearest, quoted, shown};
@@ -199,13 +199,19 @@ impl Server {
             _ => return broken("it answers with something that is no tool's result"),
         };
         let left_out = left_out.iter().map(|what| clean(what, &self.secrets)).collect();
-        let answer = normal(result, left_out, self.spec.max_result_bytes).map_err(|unusable| {
+        let mut answer = normal(result, left_out, self.spec.max_result_bytes).map_err(|unusable| {
             let code = match unusable {
                 UnusableBlock::NothingLeft { .. } => Code::ToolError,
                 UnusableBlock::TooLarge { .. } => Code::LimitExceeded,
             };
             failure(code, address, unusable)
         })?;
+        // What it says of a failure becomes a message, which may repeat what it was started with.
+        if answer.is_error
+            && let Some(said) = answer.text.take().or_else(|| answer.structured.take().map(|value| value.to_string()))
+        {
+            answer.text = Some(redact(&said, &self.secrets).into_owned());
+        }
         if !answer.left_out.is_empty() {
             let tool = shown(&address.to_string(), 200);
             tracing::warn!(tool, "a part of its answer is left out: {}", answer.left_out.join("; "));

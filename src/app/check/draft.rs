@@ -1,5 +1,6 @@
 //! A flow that is nowhere yet, checked within the catalog that is served. Nothing is written.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -96,17 +97,19 @@ impl App {
         let found = check_contents(&contents, &problems, &wanted, (self.settings.lenient, tools)).await?;
         let own = found.iter().find(|read| read.file == file.as_str());
         let mut flows = Vec::new();
+        let alone = own.is_some_and(|own| own.flows.len() == 1);
+        let mut of_flows: HashMap<&str, Vec<Finding>> = HashMap::new();
+        for finding in own.iter().flat_map(|own| &own.findings) {
+            let of =
+                finding.flow.as_deref().or_else(|| own?.flows.first().filter(|_| alone).map(|flow| flow.name.as_str()));
+            if let Some(of) = of {
+                of_flows.entry(of).or_default().push(finding.clone());
+            }
+        }
         for (flow, plan) in own.iter().flat_map(|own| own.flows.iter().zip(&own.plans)) {
             let name = flow.name.to_string();
-            let of_flow = |finding: &&Finding| finding.flow.as_ref().is_none_or(|other| *other == name);
-            let alone = own.is_some_and(|own| own.flows.len() == 1);
-            let findings: Vec<Finding> = own
-                .iter()
-                .flat_map(|own| &own.findings)
-                .filter(|finding| alone || finding.flow.is_some())
-                .filter(of_flow)
-                .cloned()
-                .collect();
+            // Of several flows of one name, the first is told what is wrong with that name.
+            let findings = of_flows.remove(name.as_str()).unwrap_or_default();
             let planned = match plan {
                 Some(plan) => Some((plan.clone(), self.rehearse_draft(&name, plan, &findings, &catalog).await?)),
                 None => None,

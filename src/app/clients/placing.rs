@@ -1,7 +1,7 @@
 //! A client's file: links to it are followed, and what was there is kept beside it. What the text means
 //! is not known here.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,23 @@ const LONGEST_CHAIN: usize = 40;
 pub(super) struct Placed {
     path: PathBuf,
     old: Option<Old>,
+    /// Held until the file is written.
+    _lock: Option<File>,
 }
 
 #[derive(Debug)]
 struct Old {
     bytes: Vec<u8>,
     permissions: Permissions,
+}
+
+/// Locks the folder of a file, so that processes that change the file at the same time go one after the other, and none
+/// takes away what another one wrote. No file stays behind; where a folder can't be locked, as on Windows, nothing is.
+fn locked(path: &Path) -> Option<File> {
+    let folder = path.parent()?;
+    fs::create_dir_all(folder).ok()?;
+    let folder = File::open(folder).ok()?;
+    folder.lock().is_ok().then_some(folder)
 }
 
 impl Placed {
@@ -32,6 +43,7 @@ impl Placed {
     /// What the system says; `InvalidInput` when something other than a file is there.
     pub(super) fn at(path: &Path) -> io::Result<Self> {
         let path = followed(path)?;
+        let lock = locked(&path);
         let old = match fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
@@ -40,7 +52,7 @@ impl Placed {
             }
             Ok(about) => Some(Old { bytes: fs::read(&path)?, permissions: about.permissions() }),
         };
-        Ok(Self { path, old })
+        Ok(Self { path, old, _lock: lock })
     }
 
     /// The text that is there.

@@ -45,7 +45,7 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
         let value = wire::value(&wire::listing_with_tools(&listing, &exposed));
         printer.json(&value);
         count(&app, &listing, &format!("{value:#}"), begun);
-        return Ok(0);
+        return Ok(code(&listing));
     }
     let text = human::listing(&listing, printer.out_look());
     printer.note(&human::no_match(&listing));
@@ -57,7 +57,13 @@ pub(super) fn list(args: ListArgs, world: &World<'_>) -> Done {
     }
     super::tell_more(listing.page.next_cursor.as_deref(), world);
     count(&app, &listing, &text, begun);
-    Ok(0)
+    Ok(code(&listing))
+}
+
+/// Nothing is listed because nothing could be read: that is a failure, and no empty list.
+fn code(listing: &Listing) -> u8 {
+    let unread = listing.problems.iter().any(|problem| ["flows", "templates"].contains(&problem.file.as_str()));
+    u8::from(listing.page.total == 0 && unread)
 }
 
 fn count(app: &App, listing: &Listing, text: &str, begun: Duration) {

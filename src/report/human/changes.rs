@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 
+use super::comparing::by_lines;
 use super::{BAD, FAINT, GOOD, HEADING, Look, count, hanging, hint, safe_block};
 use crate::app::{ChangedFile, FormatReport};
 use crate::names::shown;
@@ -21,7 +22,7 @@ pub fn differences(changed: &[ChangedFile], look: Look) -> String {
         let name = name.strip_prefix("./").unwrap_or(&name);
         let heads = format!("--- a/{name}\n+++ b/{name}");
         let _ = writeln!(text, "{}", look.paint(HEADING, &heads));
-        let diff = TextDiff::from_lines(&file.before, &file.after);
+        let diff = by_lines(&file.before, &file.after);
         for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
             let _ = writeln!(text, "{}", look.paint(FAINT, &hunk.header().to_string()));
             for change in hunk.iter_changes() {

@@ -1,9 +1,11 @@
 //! What changes between two states of a catalog, as Markdown: for people, a pull request and a step's summary.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 
+use super::comparing::{by_lines, by_words};
 use super::count;
 use crate::app::{Difference, DifferenceKind, FlowDifference, InputChangeKind, StepChange, StepChangeKind, TestEnd};
 use crate::names::{few, shown};
@@ -181,19 +183,16 @@ fn longest_run(text: &str) -> usize {
 
 /// The lines that differ, word by word: `[-gone-]` and `{+new+}`.
 fn words(before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after);
+    let diff = by_lines(before, after);
     let mut out = String::new();
     for group in diff.grouped_ops(1) {
         if !out.is_empty() {
             out.push_str("…\n");
         }
         for op in group {
-            let (old, new) = (op.old_range(), op.new_range());
-            let lines = |text: &str, range: std::ops::Range<usize>| {
-                text.split_inclusive('\n').skip(range.start).take(range.len()).collect::<String>()
-            };
-            let (old, new) = (lines(before, old), lines(after, new));
-            for change in TextDiff::from_words(&old, &new).iter_all_changes() {
+            let lines = |all: &[&str], range: Range<usize>| all.get(range).unwrap_or_default().concat();
+            let (old, new) = (lines(diff.old_slices(), op.old_range()), lines(diff.new_slices(), op.new_range()));
+            for change in by_words(&old, &new).iter_all_changes() {
                 let _ = match change.tag() {
                     ChangeTag::Equal => write!(out, "{}", change.value()),
                     ChangeTag::Delete => write!(out, "[-{}-]", change.value()),

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 
+use super::comparing::by_lines;
 use super::findings::frame;
 use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, fitted, prose, safe_block, table, whole};
 use crate::app::{BrokenTests, CheckedFile, Mismatch, TestEnd, TestReport, TestResult, Verdict};
@@ -137,7 +138,7 @@ pub fn mismatches(mismatches: &[Mismatch], look: Look) -> String {
 /// The lines that differ.
 fn difference(expected: &str, actual: &str, look: Look) -> String {
     let mut text = String::new();
-    let diff = TextDiff::from_lines(expected, actual);
+    let diff = by_lines(expected, actual);
     for (place, hunk) in diff.unified_diff().context_radius(AROUND).iter_hunks().enumerate() {
         if place > 0 {
             text.push_str("    …\n");

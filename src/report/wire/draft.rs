@@ -8,7 +8,7 @@ use super::execution::{RehearsedAnswer, rehearsal};
 use super::finding::FindingAnswer;
 use super::flow::InputAnswer;
 use crate::app::{CheckedDraft, DraftFlow, in_sets};
-use crate::names::{few, quoted};
+use crate::names::{few, grouped, quoted};
 use crate::plan::Plan;
 use crate::validate::Finding;
 
@@ -16,6 +16,8 @@ use crate::validate::Finding;
 const REHEARSALS: usize = 10_000;
 /// How many findings are listed for one flow.
 const MOST_FINDINGS: usize = 50;
+/// How many flows of a text are told of.
+const MOST_FLOWS: usize = 50;
 
 /// What `flows_check` answers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -24,7 +26,7 @@ const MOST_FINDINGS: usize = 50;
 pub struct DraftAnswer {
     /// Whether nothing has to be fixed.
     valid: bool,
-    /// The flows of the text.
+    /// The flows of the text, the first 50.
     flows: Vec<DraftFlowAnswer>,
     /// What was noticed in the text outside of its flows, and in templates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -122,10 +124,18 @@ pub fn draft(draft: &CheckedDraft) -> DraftAnswer {
         "change what the findings say (hints say how), and call flows_check again; without `flow` it answers the format"
             .to_owned()
     };
-    let most = REHEARSALS / draft.flows.len().max(1);
+    let next_step = if draft.flows.len() > MOST_FLOWS {
+        let all = grouped(draft.flows.len());
+        format!(
+            "the first {MOST_FLOWS} of {all} flows are told of: check the others in texts of their own; {next_step}"
+        )
+    } else {
+        next_step
+    };
+    let most = REHEARSALS / draft.flows.len().clamp(1, MOST_FLOWS);
     DraftAnswer {
         valid: draft.valid(),
-        flows: draft.flows.iter().map(|one| flow(one, most)).collect(),
+        flows: draft.flows.iter().take(MOST_FLOWS).map(|one| flow(one, most)).collect(),
         findings: findings(&draft.findings),
         fixed: draft.fixed.clone(),
         file: draft.file.clone(),

@@ -15,6 +15,6 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     subject.find_faults(
         drafts,
         |kind| matches!(kind, FaultKind::UnknownTool),
-        "`flowy servers list` shows the servers, `flowy servers tools ALIAS` their tools",
+        "`flowy servers list` shows the servers, `flowy servers tools ALIAS` asks one for its tools anew",
     );
 }

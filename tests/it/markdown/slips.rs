@@ -574,7 +574,7 @@ fn a_slip_is_told_by_what_it_is() {
         ),
     ] {
         let json = flow(rest).run(["validate", "--json"]).json();
-        let findings = json["findings"].as_array().unwrap();
+        let findings = json["files"][0]["findings"].as_array().unwrap();
         assert_eq!(findings.len(), 1, "{rest}: {json:#}");
         assert_eq!(findings[0]["rule"], rule, "{rest}");
         assert!(findings[0].to_string().replace("\\\"", "\"").contains(said), "{rest}: {json:#}");

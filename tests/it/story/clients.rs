@@ -88,3 +88,22 @@ fn a_file_that_the_client_would_not_accept_is_left_alone() {
     assert!(said.err.contains(".mcp.json") && said.err.contains("left alone"), "{}", said.err);
     assert_eq!(fs::read_to_string(sandbox.here().join(".mcp.json")).unwrap(), "{ not json");
 }
+
+#[test]
+fn entries_that_are_written_at_the_same_time_are_all_there() {
+    let sandbox = Sandbox::new();
+    let names: Vec<String> = (0..8).map(|number| format!("flows{number}")).collect();
+    std::thread::scope(|scope| {
+        for name in &names {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                let said = sandbox.run(["config", "claude-code", "--write", "--source", "examples", "--name", name]);
+                assert_eq!(said.code, 0, "{}", said.err);
+            });
+        }
+    });
+    let text = std::fs::read_to_string(sandbox.here().join(".mcp.json")).unwrap();
+    for name in &names {
+        assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
+    }
+}

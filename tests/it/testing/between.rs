@@ -47,7 +47,8 @@ fn folders_are_named_as_they_were_given_and_hints_name_commands() {
 
 #[test]
 fn a_step_that_can_not_run_any_more_is_told_and_files_with_findings_are_not_unreadable() {
-    let before = "---\nname: Boat\nversion: 1.0.0\nresults:\n  Mast: sail\n---\n## Sail {#sail}\nSail.\n";
+    let before = "---\nname: Boat\nversion: 1.0.0\nresults:\n  Mast: sail\n  Rope: moor\n---\n## Sail {#sail}\nSail.\n\
+                  ## Moor {#moor}\nMoor.\n";
     let outer = "---\nname: Trip\nversion: 1.0.0\n---\n## Boat {#boat}\n```yaml\nflow: Boat\n```\n\n\
                  ## Tell {#tell}\nTell {boat_result.Mast}.\n";
     let catalog = Sandbox::new()
@@ -72,10 +73,10 @@ async fn of_a_repository_the_commit_is_named_and_the_newest_one_is_asked_for() {
         .variable("GITHUB_API_URL", &github.url())
         .variable("RETRY_ATTEMPTS", "1")
         .file("flows/Tea.flow.md", tea);
-    let arguments = ["diff", "acme/flows@main", "--exit-code"];
+    let arguments = ["diff", "acme/flows@trunk", "--exit-code"];
     let said = sandbox.run(arguments);
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.out.contains(&format!("`acme/flows@main ({})`", &github.head()[..7])), "{}", said.out);
+    assert!(said.out.contains(&format!("`acme/flows@trunk ({})`", &github.head()[..7])), "{}", said.out);
     github.put("flows/Tea.flow.md", Some(tea.replace("Brew.", "Brew it.").as_bytes()));
     let said = sandbox.run(arguments.into_iter().chain(["--refresh"]));
     assert_eq!(said.code, 1, "{said:?}");

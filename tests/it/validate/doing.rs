@@ -25,11 +25,11 @@ fn a_server_or_tool_that_is_not_there_is_told_with_the_nearest() {
 error step bad.json:12:17 /nodes/0/data/call `"tide:read_levels"`
   node "tide": tide:read_levels: server "tide" has no tool "read_levels"
   hint: did you mean "read_level"?
-  hint: `flowy servers list` shows the servers, `flowy servers tools ALIAS` their tools
+  hint: `flowy servers list` shows the servers, `flowy servers tools ALIAS` asks one for its tools anew
 error step bad.json:23:17 /nodes/1/data/call `"tides:read_level"`
   node "moon": tides:read_level: no external server is called "tides"
   hint: did you mean "tide"?
-  hint: `flowy servers list` shows the servers, `flowy servers tools ALIAS` their tools
+  hint: `flowy servers list` shows the servers, `flowy servers tools ALIAS` asks one for its tools anew
 "#,
     );
 }

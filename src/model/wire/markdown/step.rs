@@ -158,10 +158,7 @@ pub(super) fn read(
             at = Span { start: block.inside.start, end: block.inside.end };
             content = section.text.clone();
         }
-        Some(block) => notes.extend(wrong_mark(text, block, content.start, &of).map(|note| {
-            let sure = are_settings(text, block.inside.clone());
-            if sure { note.stops_step(&id) } else { note.of_step(&id) }
-        })),
+        Some(block) => notes.extend(wrong_mark(text, block, content.start, &of).map(|note| note.of_step(&id))),
         None => notes.extend(unfenced(text, content.clone(), &of, &id)),
     }
     notes.extend(

@@ -93,7 +93,8 @@ fn next_step(run: &Run, first: Option<(usize, &StepError)>) -> NextStep {
         Code::LimitExceeded => finished(over_limit(work, first.map(|(_, error)| error))),
         Code::Timeout | Code::GithubError | Code::NetworkError | Code::RateLimited => again("", " in a minute"),
         Code::ToolNotFound => {
-            let of_alias = alias(work).map(|alias| format!(" and `flowy servers tools {alias}` its tools"));
+            let of_alias =
+                alias(work).map(|alias| format!(" and `flowy servers tools {alias}` asks for its tools anew"));
             format!(
                 "fix `call` of the step: `flowy servers list` shows the servers{}; they are the operator's to \
                  configure, in the servers file (--servers FILE)",

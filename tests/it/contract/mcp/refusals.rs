@@ -160,7 +160,7 @@ async fn the_advice_about_a_file_fits_what_is_wrong_with_it() {
         ("templates/Lost.json", "GITHUB_ERROR"),
     ];
     assert_eq!(codes, wanted);
-    for (name, part) in [("Broken", "flowy validate"), ("Large", "MAX_FILE_SIZE"), ("Late", "refresh: true")] {
+    for (name, part) in [("Broken", "flowy validate"), ("Large", "MAX_FILE_SIZE"), ("Late", "refreshing the list")] {
         let failed = session.failed("flows_execute", json!({"flowName": name})).await;
         as_published(EXECUTE_FAILURE, &failed);
         let next = failed["nextStep"].as_str().unwrap();
