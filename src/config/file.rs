@@ -1,5 +1,4 @@
-//! `flowy.toml`: settings by their keys, in sections where a key has one (`section.key`); refused as
-//! a whole when anything in it is unknown.
+//! `flowy.toml`: settings by their keys; refused as a whole when anything in it is unknown.
 //!
 //! What a value must look like is not known here; every value is handed on as the text it would be
 //! on the command line.
@@ -68,7 +67,7 @@ impl ConfigFile {
     /// When it cannot be read, is not TOML, or holds a key or kind of value that no setting has.
     pub(super) fn read(path: &Path, trust: Trust<'_>, environment: &Environment) -> Result<Self, SettingsError> {
         match read_text(path) {
-            Ok(text) => Self::parse(path, &text, (trust, environment), SETTINGS),
+            Ok(text) => Self::parse(path, &text, trust, environment),
             Err(error) => Err(SettingsError::Unreadable { file: path.to_owned(), why: system_says(&error) }),
         }
     }
@@ -88,79 +87,52 @@ impl ConfigFile {
         }
     }
 
-    fn parse(
-        path: &Path,
-        text: &str,
-        (trust, environment): (Trust<'_>, &Environment),
-        rows: &'static [SettingRow],
-    ) -> Result<Self, SettingsError> {
+    fn parse(path: &Path, text: &str, trust: Trust<'_>, environment: &Environment) -> Result<Self, SettingsError> {
         // Windows editors put a byte order mark first.
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         let table = DeTable::parse(text).map_err(|error| {
             let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-            SettingsError::Syntax {
-                file: path.to_owned(),
-                line,
-                column,
-                why: redact(error.message(), &[]).into_owned(),
-            }
+            let why = redact(error.message(), &[]).into_owned();
+            SettingsError::Syntax { file: path.to_owned(), line, column, why }
         })?;
         let mut file = Self { path: path.to_owned(), values: BTreeMap::new(), models: Vec::new() };
-        file.take(table.into_inner(), "", &FileReading { text, rows, trust, environment })?;
-        Ok(file)
-    }
-
-    /// Takes in a table: the whole file, or one of its sections.
-    fn take(&mut self, table: DeTable<'_>, section: &str, reading: &FileReading<'_>) -> Result<(), SettingsError> {
-        for (key, value) in table {
-            let (line, _) = position(reading.text, key.span().start);
-            let key = format!("{section}{}", key.into_inner());
-            let value = value.into_inner();
+        for (key, value) in table.into_inner() {
+            let (line, _) = position(text, key.span().start);
+            let (key, value) = (key.into_inner(), value.into_inner());
             if key == super::checking::SECTION && matches!(value, DeValue::Table(_)) {
                 // About checking the catalog that the file lies in; read where that is checked.
                 continue;
             }
+            let origin = Origin::File { path: path.to_owned(), line };
+            let place = Place { setting: key.to_string(), origin };
             if key == models::SECTION {
-                let origin = Origin::File { path: self.path.clone(), line };
-                let place = Place { setting: key, origin };
-                reading.trust.allows(&place, true)?;
+                trust.allows(&place, true)?;
                 let DeValue::Table(table) = value else {
                     let hint = Some("write a section for each model: [models.NAME]".to_owned());
                     return Err(SettingsError::BadModel { place, why: "is no table".to_owned(), hint });
                 };
-                self.models = models::read(table, (&self.path, reading.text), reading.environment)?;
+                file.models = models::read(table, (path, text), environment)?;
                 continue;
             }
-            let Some((row, key)) = reading.row_of(&key) else {
-                match value {
-                    DeValue::Table(table) if reading.has_section(&key) => {
-                        self.take(table, &format!("{key}."), reading)?;
-                        continue;
-                    }
-                    _ => return Err(self.unknown(&key, line, reading)),
-                }
+            let of_key = |row: &'static SettingRow| row.key.filter(|own| *own == key).map(|own| (row, own));
+            let Some((row, key)) = SETTINGS.iter().find_map(of_key) else {
+                let keys = || SETTINGS.iter().filter_map(|row| row.key);
+                let sections = [models::SECTION, super::checking::SECTION];
+                return Err(SettingsError::UnknownKey {
+                    file: file.path,
+                    line,
+                    shown: quoted(&redact(&key, &[])),
+                    nearest: nearest(&key, keys().chain(sections), 1).first().copied(),
+                    keys: keys().collect(),
+                });
             };
-            let origin = Origin::File { path: self.path.clone(), line };
-            let place = Place { setting: key.to_owned(), origin };
-            reading.trust.allows(&place, row.own_file_only)?;
+            trust.allows(&place, row.own_file_only)?;
             let Some(text) = as_text(&value) else {
                 return Err(SettingsError::WrongKind { place, kind: value.type_str() });
             };
-            self.values.insert(key, (text, line));
+            file.values.insert(key, (text, line));
         }
-        Ok(())
-    }
-
-    fn unknown(&self, key: &str, line: usize, reading: &FileReading<'_>) -> SettingsError {
-        let sections = [models::SECTION, super::checking::SECTION];
-        let known = reading.rows.iter().filter_map(|row| row.key).chain(sections);
-        SettingsError::UnknownKey {
-            file: self.path.clone(),
-            line,
-            shown: quoted(&redact(key, &[])),
-            nearest: nearest(key, known, 1).first().copied(),
-            keys: reading.rows.iter().filter_map(|row| row.key).collect(),
-        }
+        Ok(file)
     }
 
     /// The value of a key, and where it stands.
@@ -178,26 +150,6 @@ impl ConfigFile {
     /// The folder that relative paths in this file are relative to.
     pub(super) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
-    }
-}
-
-/// What a file is read by.
-struct FileReading<'a> {
-    text: &'a str,
-    rows: &'static [SettingRow],
-    trust: Trust<'a>,
-    environment: &'a Environment,
-}
-
-impl FileReading<'_> {
-    fn row_of(&self, key: &str) -> Option<(&'static SettingRow, &'static str)> {
-        self.rows.iter().find_map(|row| row.key.filter(|own| *own == key).map(|own| (row, own)))
-    }
-
-    /// Whether any setting's key stands in this section.
-    fn has_section(&self, key: &str) -> bool {
-        let keys = self.rows.iter().filter_map(|row| row.key);
-        keys.into_iter().any(|own| own.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
     }
 }
 
@@ -223,7 +175,6 @@ pub(super) fn position(text: &str, byte: usize) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::setting::PLAIN;
     use super::*;
 
     fn nothing() -> Environment {
@@ -231,7 +182,7 @@ mod tests {
     }
 
     fn parsed(text: &str) -> Result<ConfigFile, SettingsError> {
-        ConfigFile::parse(Path::new("/x/flowy.toml"), text, (Trust::Own, &nothing()), SETTINGS)
+        ConfigFile::parse(Path::new("/x/flowy.toml"), text, Trust::Own, &nothing())
     }
 
     #[test]
@@ -276,32 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_a_section_is_found_by_its_path_and_an_unknown_one_is_named_by_it() {
-        const ROWS: &[SettingRow] = &[
-            SettingRow { key: Some("http.listen"), ..PLAIN },
-            SettingRow { key: Some("http.tls.file"), ..PLAIN },
-            SettingRow { key: Some("source"), ..PLAIN },
-        ];
-        let read = |text| ConfigFile::parse(Path::new("/x/flowy.toml"), text, (Trust::Own, &nothing()), ROWS);
-        let file = read("source = 'a'\nhttp.listen = 'b'\n[http.tls]\nfile = 'c'\n").unwrap();
-        let found = |key| file.value(key).map(|(text, place)| (text.to_owned(), place.to_string())).unwrap();
-        assert_eq!(found("http.listen"), ("b".to_owned(), "http.listen in /x/flowy.toml:2".to_owned()));
-        assert_eq!(found("http.tls.file"), ("c".to_owned(), "http.tls.file in /x/flowy.toml:4".to_owned()));
-        for (text, key) in [("[http]\nlisten_at = 1", "\"http.listen_at\""), ("[htp]\nlisten = 1", "\"htp\"")] {
-            let error = read(text).unwrap_err();
-            assert!(matches!(&error, SettingsError::UnknownKey { shown, .. } if shown == key), "{error:?}");
-        }
-        assert!(matches!(read("http = 1"), Err(SettingsError::UnknownKey { .. })));
-    }
-
-    #[test]
     fn a_file_that_only_lies_there_cannot_choose_hosts_tokens_or_folders() {
         for row in SETTINGS {
             let Some(key) = row.key else { continue };
             let text = format!("{key} = \"1\"");
             let own = Path::new("/home/kim/.config/flowy/flowy.toml");
-            let read =
-                ConfigFile::parse(Path::new("/x/flowy.toml"), &text, (Trust::Found(Some(own)), &nothing()), SETTINGS);
+            let trust = Trust::Found(Some(own));
+            let read = ConfigFile::parse(Path::new("/x/flowy.toml"), &text, trust, &nothing());
             assert_eq!(read.is_err(), row.own_file_only, "{key}");
             if let Err(error) = read {
                 assert!(error.hint().unwrap().contains("/home/kim/.config/flowy/flowy.toml"));

@@ -26,23 +26,24 @@ impl Folders {
     pub fn of(environment: &Environment) -> Self {
         let home = environment.home();
         let under = |variable: &str, place: &str| {
-            environment.absolute(variable).or_else(|| home.as_ref().map(|home| home.join(place)))
+            let folder = environment.absolute(variable).or_else(|| Some(home.as_ref()?.join(place)));
+            folder.map(|folder| folder.join("flowy"))
         };
         let (config, cache, state) = match environment.platform() {
             Platform::Unix => (
-                under("XDG_CONFIG_HOME", ".config").map(|folder| folder.join("flowy")),
-                under("XDG_CACHE_HOME", ".cache").map(|folder| folder.join("flowy")),
-                under("XDG_STATE_HOME", ".local/state").map(|folder| folder.join("flowy")),
+                under("XDG_CONFIG_HOME", ".config"),
+                under("XDG_CACHE_HOME", ".cache"),
+                under("XDG_STATE_HOME", ".local/state"),
             ),
             Platform::MacOs => (
-                under("XDG_CONFIG_HOME", "Library/Application Support").map(|folder| folder.join("flowy")),
-                under("XDG_CACHE_HOME", "Library/Caches").map(|folder| folder.join("flowy")),
-                under("XDG_STATE_HOME", "Library/Application Support").map(|folder| folder.join("flowy")),
+                under("XDG_CONFIG_HOME", "Library/Application Support"),
+                under("XDG_CACHE_HOME", "Library/Caches"),
+                under("XDG_STATE_HOME", "Library/Application Support"),
             ),
             Platform::Windows => {
-                let local = under("LOCALAPPDATA", "AppData/Local").map(|folder| folder.join("flowy"));
+                let local = under("LOCALAPPDATA", "AppData/Local");
                 (
-                    under("APPDATA", "AppData/Roaming").map(|folder| folder.join("flowy")),
+                    under("APPDATA", "AppData/Roaming"),
                     local.as_ref().map(|folder| folder.join("cache")),
                     local.map(|folder| folder.join("state")),
                 )

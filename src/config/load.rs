@@ -116,13 +116,6 @@ pub fn has_flows(folder: &Path) -> bool {
     folder.join("flows").is_dir()
 }
 
-/// A value that was found: as written, where, and the folder that a relative path starts from.
-struct FoundValue<'a> {
-    text: &'a str,
-    place: Place,
-    base: &'a Path,
-}
-
 struct Layers<'a> {
     flags: &'a Flags,
     environment: &'a Environment,
@@ -132,13 +125,13 @@ struct Layers<'a> {
 impl Layers<'_> {
     /// Reads what was given for a setting into the settings, where anything was.
     fn read(&self, row: &SettingRow, settings: &mut Settings) -> Result<(), SettingsError> {
-        let Some(FoundValue { text, place, base }) = self.find(row)? else { return Ok(()) };
-        let text = if row.secret { text } else { text.trim() };
-        (row.put)(settings, GivenSetting { text, place, base, environment: self.environment })
+        let Some(given) = self.find(row)? else { return Ok(()) };
+        let text = if row.secret { given.text } else { given.text.trim() };
+        (row.put)(settings, GivenSetting { text, ..given })
     }
 
     /// The first value that is not empty, provided somebody filled it in.
-    fn find(&self, row: &SettingRow) -> Result<Option<FoundValue<'_>>, SettingsError> {
+    fn find(&self, row: &SettingRow) -> Result<Option<GivenSetting<'_>>, SettingsError> {
         let found = match self.flag(row)? {
             Some(found) => Some(found),
             None => match self.variable(row)? {
@@ -154,7 +147,7 @@ impl Layers<'_> {
         }
     }
 
-    fn flag(&self, row: &SettingRow) -> Result<Option<FoundValue<'_>>, SettingsError> {
+    fn flag(&self, row: &SettingRow) -> Result<Option<GivenSetting<'_>>, SettingsError> {
         let Some((flag, text)) = row.flag.and_then(|flag| Some((flag, self.flags.value(flag)?))) else {
             return Ok(None);
         };
@@ -162,10 +155,11 @@ impl Layers<'_> {
         if text.trim().is_empty() {
             return Err(SettingsError::Empty { place, meaning: row.meaning, default: row.default.words() });
         }
-        Ok(Some(FoundValue { text, place, base: self.environment.current_folder() }))
+        let environment = self.environment;
+        Ok(Some(GivenSetting { text, place, base: environment.current_folder(), environment }))
     }
 
-    fn variable(&self, row: &SettingRow) -> Result<Option<FoundValue<'_>>, SettingsError> {
+    fn variable(&self, row: &SettingRow) -> Result<Option<GivenSetting<'_>>, SettingsError> {
         for name in row.variables {
             let place = || Place { setting: (*name).to_owned(), origin: Origin::Variable };
             let Some(value) = self.environment.variable(name) else { continue };
@@ -173,17 +167,17 @@ impl Layers<'_> {
             if text.trim().is_empty() || (row.is(&rows::GIT_REF) && !self.ref_is_meant(text)) {
                 continue;
             }
-            let base = self.environment.current_folder();
-            return Ok(Some(FoundValue { text, place: place(), base }));
+            let environment = self.environment;
+            return Ok(Some(GivenSetting { text, place: place(), base: environment.current_folder(), environment }));
         }
         Ok(None)
     }
 
-    fn key(&self, row: &SettingRow) -> Option<FoundValue<'_>> {
+    fn key(&self, row: &SettingRow) -> Option<GivenSetting<'_>> {
         let key = row.key?;
         self.files.iter().find_map(|file| {
             let (text, place) = file.value(key).filter(|(text, _)| !text.trim().is_empty())?;
-            Some(FoundValue { text, place, base: file.folder() })
+            Some(GivenSetting { text, place, base: file.folder(), environment: self.environment })
         })
     }
 

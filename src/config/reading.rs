@@ -14,7 +14,7 @@ use super::error::{Place, SettingsError};
 use super::secret::{Secret, redact};
 use crate::names::{RefName, quoted, unprintable, words};
 
-/// A text that was given for a setting, trimmed and not empty.
+/// A text that was given for a setting: as it was found, or trimmed for reading it.
 #[derive(Debug)]
 pub(super) struct GivenSetting<'a> {
     pub(super) text: &'a str,
@@ -196,11 +196,7 @@ pub(super) fn token(given: GivenSetting<'_>) -> Result<Secret, SettingsError> {
 /// `BadSpelling`.
 pub(super) fn git_ref(given: GivenSetting<'_>) -> Result<RefName, SettingsError> {
     let short = ["refs/heads/", "refs/tags/"].iter().find_map(|before| given.text.strip_prefix(before));
-    RefName::new(short.unwrap_or(given.text)).map_err(|error| SettingsError::BadSpelling {
-        shown: shown(given.text),
-        place: given.place,
-        why: error.why,
-    })
+    RefName::new(short.unwrap_or(given.text)).map_err(|error| bad_spelling(given, error.why))
 }
 
 /// A catalog's address or folder, as it stands, unless it carries a password.
@@ -208,25 +204,20 @@ pub(super) fn git_ref(given: GivenSetting<'_>) -> Result<RefName, SettingsError>
 /// # Errors
 /// `CredentialInside`, `BadSpelling`.
 pub(super) fn source(given: GivenSetting<'_>) -> Result<String, SettingsError> {
-    let GivenSetting { text, place, .. } = given;
+    let text = given.text;
     if text.chars().any(unprintable) {
-        let why = "it holds control or bidirectional characters";
-        return Err(SettingsError::BadSpelling { place, shown: shown(text), why });
+        return Err(bad_spelling(given, "it holds control or bidirectional characters"));
     }
-    if redact(text, &[]) != text {
-        return Err(SettingsError::CredentialInside { place });
-    }
-    if let Some((scheme, rest)) = text.split_once("://") {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // ssh://git@github.com names the account all of GitHub's ssh addresses have.
-        let plain = authority.rsplit_once('@').is_none_or(|(user, _)| user == "git" && scheme != "https");
-        if !plain {
-            return Err(SettingsError::CredentialInside { place });
-        }
-    } else if names_somebody(text) {
-        return Err(SettingsError::CredentialInside { place });
-    }
-    Ok(text.to_owned())
+    let named = redact(text, &[]) != text
+        || text.split_once("://").map_or_else(
+            || names_somebody(text),
+            |(scheme, rest)| {
+                let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+                // ssh://git@github.com names the account all of GitHub's ssh addresses have.
+                authority.rsplit_once('@').is_some_and(|(user, _)| user != "git" || scheme == "https")
+            },
+        );
+    if named { Err(SettingsError::CredentialInside { place: given.place }) } else { Ok(text.to_owned()) }
 }
 
 /// Whether an address without a scheme holds a user name: `kim:password@host/…` or `token@host/…`, but
@@ -261,15 +252,13 @@ pub(super) fn word(given: GivenSetting<'_>) -> Result<String, SettingsError> {
 /// # Errors
 /// `BadSpelling`.
 pub(super) fn server_name(given: GivenSetting<'_>) -> Result<String, SettingsError> {
-    let GivenSetting { text, place, .. } = given;
-    let why = if text.chars().any(unprintable) {
-        "it holds control or bidirectional characters"
-    } else if text.chars().count() > 64 {
-        "it is longer than 64 characters"
+    if given.text.chars().any(unprintable) {
+        Err(bad_spelling(given, "it holds control or bidirectional characters"))
+    } else if given.text.chars().count() > 64 {
+        Err(bad_spelling(given, "it is longer than 64 characters"))
     } else {
-        return Ok(text.to_owned());
-    };
-    Err(SettingsError::BadSpelling { place, shown: shown(text), why })
+        Ok(given.text.to_owned())
+    }
 }
 
 /// The REST base: https, or http on this machine; without credentials, query or trailing slash.

@@ -60,7 +60,7 @@ pub struct SettingRow {
     pub value: Option<&'static str>,
     /// The environment variables; the first one that is set counts.
     pub variables: &'static [&'static str],
-    /// The key in `flowy.toml`; a key of a section is written `section.key`.
+    /// The key in `flowy.toml`.
     pub key: Option<&'static str>,
     /// What holds when it is not set.
     pub default: Fallback,
