@@ -1,5 +1,7 @@
 //! A flow: what a file says of one graph.
 
+use std::collections::HashMap;
+
 use crate::document::Pointer;
 use crate::model::{Edge, ModelWish, Node, Refinement};
 use crate::names::{CatalogPath, ItemName};
@@ -89,5 +91,18 @@ impl Flow {
     pub fn edge_pointer(&self, edge: usize) -> Pointer {
         let index = self.edges.get(edge).map_or(edge, |e| e.index);
         self.base.key("edges").item(index)
+    }
+
+    /// The node of an id, by its place in `nodes`; of several, the first.
+    pub fn place_of(&self, id: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.id == id)
+    }
+
+    /// The nodes that each edge leads from and to; none where one of them isn't there. Of nodes of one id, the first.
+    pub fn ends(&self) -> Vec<Option<(usize, usize)>> {
+        let numbers: HashMap<&str, usize> =
+            self.nodes.iter().enumerate().rev().map(|(number, node)| (node.id.as_str(), number)).collect();
+        let ends = |edge: &Edge| Some((*numbers.get(edge.from.as_str())?, *numbers.get(edge.to.as_str())?));
+        self.edges.iter().map(ends).collect()
     }
 }

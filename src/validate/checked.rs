@@ -1,6 +1,5 @@
 //! A flow that passed: the only thing a plan can be made of.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::graph::{Graph, Order};
@@ -62,13 +61,7 @@ struct Drawn {
 
 impl Drawn {
     fn of(flow: &Flow) -> Self {
-        let mut numbers: HashMap<&str, usize> = HashMap::with_capacity(flow.nodes.len());
-        for (number, node) in flow.nodes.iter().enumerate() {
-            numbers.entry(node.id.as_str()).or_insert(number);
-        }
-        let ends =
-            |edge: &crate::model::Edge| Some((*numbers.get(edge.from.as_str())?, *numbers.get(edge.to.as_str())?));
-        let ends: Vec<Option<(usize, usize)>> = flow.edges.iter().map(ends).collect();
+        let ends = flow.ends();
         let graph = Graph::new(flow.nodes.len(), ends.iter().flatten().copied().filter(|(from, to)| from != to));
         let runnable: Vec<bool> = flow.nodes.iter().map(Node::runnable).collect();
         let order = graph.order(&runnable);

@@ -236,6 +236,11 @@ impl Scope {
         })
     }
 
+    /// The step that a node is.
+    pub fn step_of(&self, node: usize) -> Option<&StepScope> {
+        self.steps.iter().find(|step| step.node == node)
+    }
+
     /// The nodes that give a name: by their id, or by what their `set` says.
     pub fn givers<'s>(&'s self, name: &str) -> impl Iterator<Item = usize> + use<'s> {
         let outputs = self.outputs.get(name).into_iter().flatten().map(|(node, _)| *node);

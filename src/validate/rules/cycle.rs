@@ -48,7 +48,7 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 
 /// Where a text that stands in the flow's own file reads what another step gives.
 fn reading<'s>(subject: &FlowSubject<'s>, reader: usize, giver: usize) -> Option<(&'s StepScope, usize)> {
-    let step = subject.scope.steps.iter().find(|step| step.node == reader)?;
+    let step = subject.scope.step_of(reader)?;
     let gives = |source: &ReadSource| match source {
         ReadSource::Output { node, .. } | ReadSource::Set { node, .. } | ReadSource::Unreachable { node } => {
             *node == giver

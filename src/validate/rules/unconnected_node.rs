@@ -94,9 +94,7 @@ fn in_vain(subject: &FlowSubject<'_>, misread: &HashSet<usize>) -> bool {
 
 /// What a step in Markdown that stands alone seems to read, and does not.
 fn in_vain_hints(subject: &FlowSubject<'_>, number: usize) -> Vec<String> {
-    let Some(step) = subject.scope.steps.iter().find(|step| step.node == number && subject.in_markdown()) else {
-        return Vec::new();
-    };
+    let Some(step) = subject.scope.step_of(number).filter(|_| subject.in_markdown()) else { return Vec::new() };
     let mut hints = Vec::new();
     if let Body::Text { text, template: None, .. } = &step.body {
         // The name of an output as words, or in other braces.

@@ -69,12 +69,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
 /// What edges carry.
 fn mappings(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for (number, edge) in subject.flow.edges.iter().enumerate().filter(|(_, edge)| !edge.mapping.is_empty()) {
-        let find = |id: &str| subject.flow.nodes.iter().position(|node| node.id == id);
-        let (Some(from), Some(to)) = (find(&edge.from), find(&edge.to)) else { continue };
-        let Some(step) = subject.scope.steps.iter().find(|step| step.node == to) else { continue };
-        if !subject.scope.steps.iter().any(|step| step.node == from) {
-            continue;
-        }
+        let [Some(from), Some(to)] = [&edge.from, &edge.to].map(|id| subject.flow.place_of(id)) else { continue };
+        let (Some(_), Some(step)) = (subject.scope.step_of(from), subject.scope.step_of(to)) else { continue };
         let Some(giver) = subject.flow.nodes.get(from) else { continue };
         for (target, source) in &edge.mapping {
             let used = VariableName::normal(target).is_ok_and(|target| step.read(target.as_str()).is_some());

@@ -18,9 +18,8 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
         return;
     }
     for (number, edge) in subject.flow.edges.iter().enumerate().filter(|(_, edge)| !edge.mapping.is_empty()) {
-        let find = |id: &str| subject.flow.nodes.iter().position(|node| node.id == id);
-        let (Some(from), Some(to)) = (find(&edge.from), find(&edge.to)) else { continue };
-        let Some(step) = subject.scope.steps.iter().find(|step| step.node == to) else { continue };
+        let [Some(from), Some(to)] = [&edge.from, &edge.to].map(|id| subject.flow.place_of(id)) else { continue };
+        let Some(step) = subject.scope.step_of(to) else { continue };
         // An edge the wrong way round is told where the output is read.
         let backwards = |giver: &StepScope| {
             let read = |read: &Read| matches!(read.source, ReadSource::Unreachable { node } if node == to);
