@@ -97,6 +97,11 @@ impl DoingFault {
         Self { at: Pointer::root().key(key), ..self }
     }
 
+    /// At what a flow is handed under a name.
+    fn at_variable(self, name: &str) -> Self {
+        Self { at: Pointer::root().key("variables").key(name), ..self }
+    }
+
     /// The fact, with the names that are spelt alike: a step that fails says it all in one sentence.
     pub(super) fn with_nearest(&self, comparisons: &Comparisons) -> String {
         let near =
@@ -148,16 +153,9 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
             }
             None => {
                 number_of.insert(hole.name.clone(), declared.len());
-                declared.push(DeclaredName {
-                    name: hole.name.clone(),
-                    by_node: true,
-                    required: Some(hole.default.is_none()),
-                    // The default of a field is no default of the whole.
-                    default: hole.default.clone().filter(|_| hole.path.is_empty()).map(Arc::new),
-                    kind: None,
-                    description: None,
-                    pointer: place,
-                });
+                // The default of a field is no default of the whole.
+                let default = hole.default.clone().filter(|_| hole.path.is_empty()).map(Arc::new);
+                declared.push(DeclaredName { default, ..read_name(&hole.name, hole.default.is_none(), place) });
             }
         }
     }
@@ -177,15 +175,7 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
             Some(known) => known.required = Some(false),
             None => {
                 number_of.insert(name.as_str().to_owned(), declared.len());
-                declared.push(DeclaredName {
-                    name: name.as_str().to_owned(),
-                    by_node: true,
-                    required: Some(false),
-                    default: None,
-                    kind: None,
-                    description: None,
-                    pointer: place,
-                });
+                declared.push(read_name(name.as_str(), false, place));
             }
         }
     }
@@ -195,6 +185,12 @@ pub(super) fn call(tool: &ToolNode, data: &Pointer, tools: Option<&Toolbox>) -> 
     }
     let body = Body::Call { address, arguments: Arc::new(stencil) };
     Ok(Doing { body, placeholders, places, declared })
+}
+
+/// A name that a call reads, which declares it.
+fn read_name(name: &str, required: bool, pointer: Pointer) -> DeclaredName {
+    let (default, kind, description) = (None, None, None);
+    DeclaredName { name: name.to_owned(), by_node: true, required: Some(required), default, kind, description, pointer }
 }
 
 /// Whether the operator's servers have the tool, allow it, and take such arguments.
@@ -292,13 +288,12 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
                 let known: Vec<String> = flow.sets.iter().map(|(set, _)| set.clone()).collect();
                 let message = format!("flow {} has no variable set {}", quoted(name), quoted(chosen));
                 let fault = DoingFault::new(FaultKind::UnknownSet, message).meant(chosen, &known);
-                return Err(DoingFault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
+                return Err(fault.at_variable(SET_SELECTOR));
             }
         },
         Some(_) => {
             let message = format!("`{SET_SELECTOR}` takes the name of a set of flow {}, as text", quoted(name));
-            let fault = DoingFault::new(FaultKind::UnknownSet, message);
-            return Err(DoingFault { at: Pointer::root().key("variables").key(SET_SELECTOR), ..fault });
+            return Err(DoingFault::new(FaultKind::UnknownSet, message).at_variable(SET_SELECTOR));
         }
     }
     for refinement in &flow.refinements {
@@ -309,8 +304,7 @@ fn handed(name: &str, flow: &KnownFlow, values: &Stencil) -> Result<(), DoingFau
         });
         if let Some((key, fault)) = fixed.find_map(|(key, value)| Some((key, refinement.misfit(value)?))) {
             let message = format!("input {} of flow {} {fault}", quoted(input.as_str()), quoted(name));
-            let fault = DoingFault::new(FaultKind::UnfitInput, message);
-            return Err(DoingFault { at: Pointer::root().key("variables").key(key), ..fault });
+            return Err(DoingFault::new(FaultKind::UnfitInput, message).at_variable(key));
         }
     }
     // The old spelling of the selector has the set's name in its key.

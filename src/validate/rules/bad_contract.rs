@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::document::Place;
+use super::missing_persona::not_to_be_had;
+use crate::document::{Place, Pointer};
 use crate::model::{Lookup, NodeKind};
-use crate::names::{nearly_same, quoted, shown};
-use crate::validate::{Check, Drafts, FlowSubject, Mending, Reach, Rule, Severity, Verdict};
+use crate::names::{nearly_same, quoted};
+use crate::validate::{Check, Drafts, FlowSubject, Reach, Rule, Severity, Verdict};
 
 /// The rule. A direct execution holds no output to a contract; a guided one does not begin on an
 /// error.
@@ -19,13 +20,6 @@ pub(in crate::validate) const RULE: Rule = Rule {
     summary: "The contract of a node is a JSON Schema that refers to nothing outside of itself and that an output can meet.",
     ..Rule::error(Reach::None, Check::Flow(check))
 };
-
-/// A part of a schema that no value meets.
-struct Unmeetable {
-    /// Where that stands.
-    at: Vec<String>,
-    why: Contradiction,
-}
 
 /// What a schema asks for and forbids at once.
 enum Contradiction {
@@ -55,12 +49,11 @@ const BOUNDS: [(&str, &str, bool, &[&str]); 7] = [
 const NUMBERS: &[&str] = &["number", "integer"];
 
 /// What a schema asks for and forbids at once, as a misspelt property is. Only what holds for every value is looked
-/// at, and only along properties and items.
-fn unmeetable(schema: &Value) -> Option<Unmeetable> {
+/// at, and only along properties and items. With where that stands.
+fn unmeetable(at: Pointer, schema: &Value) -> Option<(Pointer, Contradiction)> {
     let empty = Map::new();
-    let mut next: Vec<(Vec<String>, &Value, bool)> = vec![(Vec::new(), schema, true)];
+    let mut next = vec![(at, schema, true)];
     while let Some((at, schema, needed)) = next.pop() {
-        let within = |key: &str| at.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
             && schema.get("patternProperties").and_then(Value::as_object).is_none_or(Map::is_empty)
@@ -75,14 +68,14 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
                 Some(Value::Bool(false)) => Contradiction::Never { name: name.to_owned() },
                 _ => continue,
             };
-            return Some(Unmeetable { at: [within("required"), vec![place.to_string()]].concat(), why });
+            return Some((at.key("required").item(place), why));
         }
         let number = |key: &str| schema.get(key).and_then(Value::as_f64);
         for (least, most, excluded, kinds) in BOUNDS {
             let concerned = schema.get("type").is_none_or(|kind| kinds.iter().any(|one| kind == one));
             let none = |(least, most): (f64, f64)| least > most || excluded && least >= most;
             if concerned && number(least).zip(number(most)).is_some_and(none) {
-                return Some(Unmeetable { at: within(least), why: Contradiction::Bounds { least, most } });
+                return Some((at.key(least), Contradiction::Bounds { least, most }));
             }
         }
         let choices = schema.get("enum").and_then(Value::as_array);
@@ -93,7 +86,7 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
             if !needed {
                 continue;
             }
-            return Some(Unmeetable { at: within(keyword), why: Contradiction::Nothing { keyword } });
+            return Some((at.key(keyword), Contradiction::Nothing { keyword }));
         }
         let listed = choices.map(|choices| ("enum", choices.as_slice()));
         let only = schema.get("const").map(|only| ("const", std::slice::from_ref(only)));
@@ -102,13 +95,13 @@ fn unmeetable(schema: &Value) -> Option<Unmeetable> {
             let kind = kind.and_then(|kind| jsonschema::draft202012::new(&kind).ok());
             let of_type = |value: &Value| kind.as_ref().is_none_or(|kind| kind.is_valid(value));
             if !values.iter().any(of_type) {
-                return Some(Unmeetable { at: within(keyword), why: Contradiction::OtherType { keyword } });
+                return Some((at.key(keyword), Contradiction::OtherType { keyword }));
             }
         }
-        next.extend(schema.get("items").map(|items| (within("items"), items, false)));
+        next.extend(schema.get("items").map(|items| (at.key("items"), items, false)));
         next.extend(properties.iter().map(|(name, property)| {
             let needed = needed && required.iter().any(|one| one == name);
-            ([within("properties"), vec![name.clone()]].concat(), property, needed)
+            (at.key("properties").key(name), property, needed)
         }));
     }
     None
@@ -152,11 +145,10 @@ const OTHERWISE: [(&str, &str); 5] = [
 ];
 
 /// A key of a schema that is all but one of its keywords: where it stands, and what is meant.
-fn misspelt_keyword(schema: &Value) -> Option<(Vec<String>, String, &'static str)> {
-    let mut next: Vec<(Vec<String>, &Value)> = vec![(Vec::new(), schema)];
+fn misspelt_keyword(at: Pointer, schema: &Value) -> Option<(Pointer, &str, &'static str)> {
+    let mut next = vec![(at, schema)];
     while let Some((at, schema)) = next.pop() {
         let Some(schema) = schema.as_object() else { continue };
-        let within = |key: &str| at.iter().cloned().chain([key.to_owned()]).collect::<Vec<_>>();
         for key in schema.keys().filter(|key| !KEYWORDS.contains(&key.as_str())) {
             let meant = KEYWORDS
                 .into_iter()
@@ -164,17 +156,12 @@ fn misspelt_keyword(schema: &Value) -> Option<(Vec<String>, String, &'static str
                 .or_else(|| OTHERWISE.into_iter().find(|(written, _)| written == key).map(|(_, meant)| meant));
             let meant = meant.filter(|meant| !schema.contains_key(*meant));
             if let Some(meant) = meant {
-                return Some((within(key), key.clone(), meant));
+                return Some((at.key(key), key, meant));
             }
         }
-        let properties = schema.get("properties").and_then(Value::as_object);
-        next.extend(
-            properties
-                .into_iter()
-                .flatten()
-                .map(|(name, property)| ([within("properties"), vec![name.clone()]].concat(), property)),
-        );
-        next.extend(schema.get("items").map(|items| (within("items"), items)));
+        let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        next.extend(properties.map(|(name, property)| (at.key("properties").key(name), property)));
+        next.extend(schema.get("items").map(|items| (at.key("items"), items)));
     }
     None
 }
@@ -191,50 +178,24 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             None => format!("the contract of {}", subject.called(step.node)),
         };
         match lookup {
-            Lookup::Missing { nearest } => {
-                let at = place.pointer.clone();
-                drafts
-                    .find(place, format!("{named}, but no contract has that file name"))
-                    .names_file(name.unwrap_or_default(), nearest.iter().map(String::as_str), at)
-                    .node(id)
-                    .hint(subject.in_form(
-                        "add it to contracts/, write the schema into the node, or fix the name",
-                        "add it to contracts/, write the schema into the block as `contract`, or fix the name",
-                    ));
-            }
-            Lookup::Ambiguous { files } => {
-                let shown = files.map(|file| shown(file, 100)).joined(", ");
-                let hints = vec!["give each contract a file name of its own".to_owned()];
-                drafts
-                    .find(place, format!("{named}, but several files have that name: {shown}"))
-                    .node(id)
-                    .mended_by(&Mending { files: files.named.clone(), hints });
-            }
-            Lookup::Broken(unusable) if name.is_some() => {
-                drafts.find(place, format!("{named}, which can't be used: {unusable}")).node(id).because_of(unusable);
-            }
-            Lookup::Broken(unusable) => {
+            Lookup::Broken(unusable) if name.is_none() => {
                 drafts
                     .find(place, format!("{named} is no schema: {}", unusable.message))
                     .node(id)
                     .hint("write a JSON Schema (2020-12) that stands alone");
             }
             Lookup::Found(contract) => {
-                if let Some((at, key, keyword)) = misspelt_keyword(contract.schema()) {
-                    let place = match name {
-                        Some(_) => place.clone(),
-                        None => Place::key(at.iter().fold(place.pointer.clone(), |pointer, step| pointer.key(step))),
-                    };
-                    let that = if name.is_some() { ", which" } else { "" };
-                    let draft = drafts.find(place, format!("{named}{that} has {}, which checks nothing", quoted(&key)));
+                let base = place.pointer.clone();
+                // What stands in a file of its own is told where it is named.
+                let here = |at: Place| if name.is_some() { place.clone() } else { at };
+                let that = if name.is_some() { ", which" } else { "" };
+                if let Some((at, key, keyword)) = misspelt_keyword(base.clone(), contract.schema()) {
+                    let message = format!("{named}{that} has {}, which checks nothing", quoted(key));
+                    let draft = drafts.find(here(Place::key(at)), message);
                     draft.node(id).hint(format!("did you mean {}?", quoted(keyword))).only_warn();
                 }
-                let Some(Unmeetable { at, why }) = unmeetable(contract.schema()) else { continue };
-                let place = match name {
-                    Some(_) => place,
-                    None => Place::value(at.iter().fold(place.pointer, |pointer, step| pointer.key(step))),
-                };
-                let that = if name.is_some() { ", which" } else { "" };
+                let Some((at, why)) = unmeetable(base, contract.schema()) else { continue };
+                let place = here(Place::value(at));
                 let say = |what: String| format!("{named}{that} {what}: nothing can meet that");
                 let list = "list it under `properties`, or take it out of `required`";
                 match why {
@@ -266,7 +227,14 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
                     }
                 }
             }
-            Lookup::NotChecked => {}
+            lookup => {
+                let hint = subject.in_form(
+                    "add it to contracts/, write the schema into the node, or fix the name",
+                    "add it to contracts/, write the schema into the block as `contract`, or fix the name",
+                );
+                let name = name.unwrap_or_default();
+                not_to_be_had(subject, (step.node, name), lookup, ("contract", "file name", hint), drafts);
+            }
         }
     }
 }

@@ -49,24 +49,19 @@ fn texts(value: &Value, at: &Pointer, drafts: &mut Drafts<'_>) {
                 '\u{202A}' | '\u{202B}' | '\u{2066}'..='\u{2069}' => !rightward,
                 _ => false,
             };
-            let mut found = text.char_indices().filter(turns).peekable();
-            if let Some((start, c)) = found.peek().copied() {
-                let characters = counted(found.count(), "character turns", "characters turn");
-                let message = format!(
-                    "{characters} the writing direction (U+{:04X}), so that people read another text than a model",
-                    u32::from(c)
-                );
-                drafts.find(Place::within(at.clone(), start..start + c.len_utf8()), message).hint(HINT);
-            }
-            let mut found = without_width(text).peekable();
-            if let Some((start, c)) = found.peek().copied() {
-                let characters = counted(found.count(), "character", "characters");
-                let message = format!(
-                    "this text holds {characters} without width (U+{:04X}), which people can't see and a model reads",
-                    u32::from(c)
-                );
-                drafts.find(Place::within(at.clone(), start..start + c.len_utf8()), message).hint(HINT);
-            }
+            let mut tell = |found: &[(usize, char)], words: &dyn Fn(usize, String) -> String| {
+                let Some((start, c)) = found.first() else { return };
+                let message = words(found.len(), format!("(U+{:04X})", u32::from(*c)));
+                drafts.find(Place::within(at.clone(), *start..start + c.len_utf8()), message).hint(HINT);
+            };
+            tell(&text.char_indices().filter(turns).collect::<Vec<_>>(), &|count, code| {
+                let characters = counted(count, "character turns", "characters turn");
+                format!("{characters} the writing direction {code}, so that people read another text than a model")
+            });
+            tell(&without_width(text).collect::<Vec<_>>(), &|count, code| {
+                let characters = counted(count, "character", "characters");
+                format!("this text holds {characters} without width {code}, which people can't see and a model reads")
+            });
         }
         Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => {}
     }

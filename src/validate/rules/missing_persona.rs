@@ -14,31 +14,40 @@ pub(in crate::validate) const RULE: Rule = Rule {
 
 fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
     for step in &subject.scope.steps {
-        let (Some(lookup), Some(name)) = (&step.persona, subject.persona(step.node)) else { continue };
-        let place = Place::value(subject.flow.node_pointer(step.node).key("data").key("persona"));
-        let id = subject.id(step.node);
-        let named = format!("{} names persona {}", subject.called(step.node), quoted(name));
-        match lookup {
-            Lookup::Missing { nearest } => {
-                let at = place.pointer.clone();
-                drafts
-                    .find(place, format!("{named}, but no persona has that file name or name"))
-                    .names_file(name, nearest.iter().map(String::as_str), at)
-                    .node(id)
-                    .hint("add it to personas/ as a Markdown file, or fix the name");
-            }
-            Lookup::Ambiguous { files } => {
-                let shown = files.map(|file| shown(file, 100)).joined(", ");
-                let hints = vec!["give each persona a file name of its own".to_owned()];
-                drafts
-                    .find(place, format!("{named}, but several files have that name: {shown}"))
-                    .node(id)
-                    .mended_by(&Mending { files: files.named.clone(), hints });
-            }
-            Lookup::Broken(unusable) => {
-                drafts.find(place, format!("{named}, which can't be used: {unusable}")).node(id).because_of(unusable);
-            }
-            Lookup::Found(_) | Lookup::NotChecked => {}
+        if let (Some(lookup), Some(name)) = (&step.persona, subject.persona(step.node)) {
+            let (by, hint) = ("file name or name", "add it to personas/ as a Markdown file, or fix the name");
+            not_to_be_had(subject, (step.node, name), lookup, ("persona", by, hint), drafts);
         }
+    }
+}
+
+/// Tells of a persona or a contract that a node names and that can't be had: what it is, what it is called by, and
+/// what helps where there is none.
+pub(super) fn not_to_be_had<T>(
+    subject: &FlowSubject<'_>,
+    (node, name): (usize, &str),
+    lookup: &Lookup<T>,
+    (what, by, hint): (&str, &str, &str),
+    drafts: &mut Drafts<'_>,
+) {
+    let place = Place::value(subject.flow.node_pointer(node).key("data").key(what));
+    let (id, named) = (subject.id(node), format!("{} names {what} {}", subject.called(node), quoted(name)));
+    match lookup {
+        Lookup::Missing { nearest } => {
+            let at = place.pointer.clone();
+            let draft = drafts.find(place, format!("{named}, but no {what} has that {by}"));
+            draft.names_file(name, nearest.iter().map(String::as_str), at).node(id).hint(hint);
+        }
+        Lookup::Ambiguous { files } => {
+            let shown = files.map(|file| shown(file, 100)).joined(", ");
+            let mending =
+                Mending { files: files.named.clone(), hints: vec![format!("give each {what} a file name of its own")] };
+            let draft = drafts.find(place, format!("{named}, but several files have that name: {shown}"));
+            draft.node(id).mended_by(&mending);
+        }
+        Lookup::Broken(unusable) => {
+            drafts.find(place, format!("{named}, which can't be used: {unusable}")).node(id).because_of(unusable);
+        }
+        Lookup::Found(_) | Lookup::NotChecked => {}
     }
 }

@@ -37,9 +37,9 @@ pub(in crate::validate) struct Law {
 }
 
 impl Law {
-    /// What the schema says of what a keyword stands at, in its first sentence.
-    fn says(&self, keyword: &str) -> Option<String> {
-        let (mut here, mut said) = (&self.schema, None);
+    /// The schemas on the way to a keyword, without the whole.
+    fn way(&self, keyword: &str) -> Option<Vec<&Value>> {
+        let (mut here, mut way) = (&self.schema, Vec::new());
         for step in Pointer::spelt(keyword).steps() {
             here = match here {
                 Value::Object(object) => object.get(&step)?,
@@ -49,29 +49,23 @@ impl Law {
             if step == "$ref" {
                 here = self.schema.pointer(here.as_str()?.strip_prefix('#')?)?;
             }
-            said = here.get("description").and_then(Value::as_str).or(said);
+            way.push(here);
         }
-        let said = said?;
+        Some(way)
+    }
+
+    /// What the schema says of what a keyword stands at, in its first sentence.
+    fn says(&self, keyword: &str) -> Option<String> {
+        let way = self.way(keyword)?;
+        let said = way.iter().rev().find_map(|schema| schema.get("description")?.as_str())?;
         Some(said.split_once(". ").map_or(said, |(first, _)| first).trim_end_matches('.').to_owned())
     }
-}
 
-impl Law {
     /// The schema in which a keyword stands.
     fn around(&self, keyword: &str) -> Option<&Value> {
-        let mut here = &self.schema;
-        let steps: Vec<String> = Pointer::spelt(keyword).steps().collect();
-        for step in steps.split_last()?.1 {
-            here = match here {
-                Value::Object(object) => object.get(step)?,
-                Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,
-                _ => return None,
-            };
-            if step == "$ref" {
-                here = self.schema.pointer(here.as_str()?.strip_prefix('#')?)?;
-            }
-        }
-        Some(here)
+        let way = self.way(keyword)?;
+        let (_, above) = way.split_last()?;
+        Some(above.last().copied().unwrap_or(&self.schema))
     }
 
     /// The fields of the object about which a keyword speaks.
