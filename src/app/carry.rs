@@ -233,9 +233,7 @@ impl App {
             let guide = self.guide_telling(caller.progress.as_ref());
             let resuming = guide.resume(&id, escalation.as_ref(), &answers);
             let Some(turn) = caller.cancel.run_until_cancelled(resuming).await else {
-                return Err(
-                    Error::new(Code::Cancelled, "the call was cancelled").next("call again when you want the answer")
-                );
+                return Err(Error::cancelled());
             };
             return Ok(Resumed::Guided(Box::new(turn.map_err(told)?)));
         }

@@ -165,7 +165,7 @@ impl App {
     }
 
     /// A run with all texts filled in as far as the values go; nobody is asked anything.
-    async fn rehearsed(&self, run: Run, choice: &ModelChoice, cancel: &CancellationToken) -> Executed {
+    pub(super) async fn rehearsed(&self, run: Run, choice: &ModelChoice, cancel: &CancellationToken) -> Executed {
         let known = self.tools.toolbox();
         let worker = ModelWorker::rehearsing(self.models.clone(), choice.clone());
         let (workers, options) = (Workers::rehearsing(&worker, &known), Options::default());
@@ -238,8 +238,7 @@ impl App {
         };
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Error::new(Code::Cancelled, "the call was cancelled")
-                .next("call again when you want the answer")),
+            () = cancel.cancelled() => Err(Error::cancelled()),
             read = read => read,
         }
     }

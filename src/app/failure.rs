@@ -92,6 +92,11 @@ impl Error {
         self
     }
 
+    /// What is said to nobody, or to a client whose server is ending.
+    pub fn cancelled() -> Self {
+        Self::new(Code::Cancelled, "the call was cancelled").next("call again when you want the answer")
+    }
+
     /// A bug: something panicked. What is known of it is in the log, beside the id.
     pub fn of_panic(clock: &dyn Clock, what: &str, panic: &(dyn Any + Send)) -> Self {
         let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Person;
-use crate::app::{App, Code, Error, Guided, OnStep};
+use crate::app::{App, Error, Guided, OnStep};
 use crate::names::shown;
 use crate::report::wire::{self, Attached, Travels, Written};
 
@@ -35,13 +35,8 @@ impl ToolCall {
     /// # Errors
     /// The work's own, or `CANCELLED`.
     pub(super) async fn unless_cancelled<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        self.cancel.run_until_cancelled(work).await.unwrap_or_else(|| Err(cancelled()))
+        self.cancel.run_until_cancelled(work).await.unwrap_or_else(|| Err(Error::cancelled()))
     }
-}
-
-/// What is said to nobody, or to a client whose server is ending.
-pub(super) fn cancelled() -> Error {
-    Error::new(Code::Cancelled, "the call was cancelled").next("call again when you want the answer")
 }
 
 /// What a tool answers.

@@ -31,7 +31,7 @@ use super::definition::{CallPlace, Definition, StepsMay};
 use super::exposed::{self, Exposing};
 use super::outbox::Outbox;
 use super::progress::ClientProgress;
-use super::reply::{Reply, ToolCall, cancelled};
+use super::reply::{Reply, ToolCall};
 use super::target::CallTarget;
 use super::tools::EXECUTE;
 use super::{TTL_AT_MOST_MS, aliases, changes, completion, failure, identity, introduction, prompts, resources, tools};
@@ -346,7 +346,7 @@ impl McpServer {
             work.await
         };
         match AssertUnwindSafe(context.ct.run_until_cancelled(bounded)).catch_unwind().await {
-            Ok(done) => done.unwrap_or_else(|| Err(cancelled())),
+            Ok(done) => done.unwrap_or_else(|| Err(Error::cancelled())),
             Err(panic) => Err(self.panicked(method, &*panic)),
         }
     }
@@ -368,7 +368,7 @@ impl McpServer {
         };
         let permit = async { Some(self.places(tool)?.acquire().await) };
         let Some(permit) = call.cancel.run_until_cancelled(permit).await else {
-            return failure::reply(tool, &cancelled(), flow);
+            return failure::reply(tool, &Error::cancelled(), flow);
         };
         let reply = (tool.run)(&call, &arguments).await;
         drop(permit);
