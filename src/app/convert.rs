@@ -22,7 +22,7 @@ use crate::app::{Code, Error, catalog_around, has_flows};
 use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, ReportedFile, check};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
-use crate::model::wire;
+use crate::model::{Toolbox, wire};
 use crate::names::{CatalogPath, shown};
 use crate::plan::Plan;
 use crate::source::{Ask, Problem, Snapshot, Source, SourceSpec};
@@ -132,9 +132,8 @@ pub async fn convert(
         }
         let root = out.unwrap_or_else(|| place.root.clone());
         for part in written {
-            writes.push((root.join(&part.path), part.bytes));
-            let ConvertedPart { from, renamed, lost, .. } = part.told;
-            conversion.parts.push(ConvertedPart { from, to: part.path, renamed, lost });
+            writes.push((root.join(&part.told.to), part.bytes));
+            conversion.parts.push(part.told);
         }
         if request.out.is_none() {
             conversion.removed.extend(place.wanted.keys().cloned());
@@ -169,7 +168,7 @@ pub(super) async fn converted(
     let place = Place { contents: contents.clone(), paths, wanted, ..Place::default() };
     let before = check_contents(&place.contents, &[], lenient).await?;
     let (written, _) = settle(&place, &before, to, None, lenient).await?;
-    Ok(written.into_iter().map(|part| (part.path, part.bytes)).collect())
+    Ok(written.into_iter().map(|part| (part.told.to, part.bytes)).collect())
 }
 
 fn at(path: &Path, error: &std::io::Error) -> Error {
@@ -280,9 +279,9 @@ fn stands_alone(given: &Path, path: PathBuf, settings: &Settings) -> Result<Plac
     Ok(Place { root, contents, paths, wanted, problems: Vec::new() })
 }
 
-fn snapshot_of(contents: &Contents, problems: &[Problem]) -> Snapshot {
-    let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
-    Snapshot::of_texts(files, problems.to_vec())
+/// The files with the paths that a catalog can have.
+pub(super) fn texts_of(contents: &Contents) -> impl Iterator<Item = (CatalogPath, Arc<[u8]>)> {
+    contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))))
 }
 
 pub(super) async fn check_contents(
@@ -290,10 +289,18 @@ pub(super) async fn check_contents(
     problems: &[Problem],
     lenient: bool,
 ) -> Result<CatalogCheck, Error> {
-    let snapshot = snapshot_of(contents, problems);
-    // Examples of flows are none of a conversion's business, so that the catalog is not looked at as a whole.
-    let instead = &BTreeMap::new();
-    let options = CheckOptions { wanted: &|_| true, whole: false, contents: true, lenient, tools: None, instead };
+    check_wanted((contents, problems), &|_| true, (lenient, None)).await
+}
+
+/// Checks some files of those in memory. Examples of flows are nobody's business there, so that the catalog is not
+/// looked at as a whole.
+pub(super) async fn check_wanted(
+    (contents, problems): (&Contents, &[Problem]),
+    wanted: &(dyn Fn(&CatalogPath) -> bool + Sync),
+    (lenient, tools): (bool, Option<&Arc<Toolbox>>),
+) -> Result<CatalogCheck, Error> {
+    let snapshot = Snapshot::of_texts(texts_of(contents), problems.to_vec());
+    let options = CheckOptions { wanted, whole: false, contents: true, lenient, tools, instead: &BTreeMap::new() };
     Ok(check(&snapshot, options).await?)
 }
 
@@ -325,7 +332,7 @@ async fn settle(
         }
         let mut contents = place.contents.clone();
         contents.retain(|path, _| !place.wanted.contains_key(path));
-        contents.extend(written.iter().map(|part| (part.path.clone(), part.bytes.clone())));
+        contents.extend(written.iter().map(|part| (part.told.to.clone(), part.bytes.clone())));
         let after = check_contents(&contents, &place.problems, lenient).await?;
         let mut again = false;
         for part in &written {

@@ -4,22 +4,20 @@
 mod example;
 mod texts;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::convert::{Contents, Form, contents_of, converted, write_all};
+use super::convert::{Contents, Form, check_wanted, contents_of, converted, texts_of, write_all};
 use super::testing::{app_for_tests, settled};
 use crate::app::{Code, Error};
-use crate::catalog::{CheckOptions, check};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
 use crate::model::wire::is_markdown;
 use crate::names::{CatalogPath, ItemName, VariableName, few, quoted};
 use crate::plan::{Plan, Work};
-use crate::source::{Problem, Snapshot, SourceSpec};
+use crate::source::{Problem, SourceSpec};
 use crate::validate::{Severity, formatted};
 
 /// The flow that a new catalog begins with.
@@ -171,12 +169,8 @@ fn same_stem(a: &str, b: &str) -> bool {
 type InMemory<'a> = (&'a Contents, &'a [Problem]);
 
 fn spec_of((contents, problems): InMemory<'_>) -> SourceSpec {
-    let (name, files) = ("the catalog".to_owned(), texts_of(contents));
-    SourceSpec::Texts { name, files, problems: problems.to_vec() }
-}
-
-fn texts_of(contents: &Contents) -> Vec<(CatalogPath, Arc<[u8]>)> {
-    contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes)))).collect()
+    let files = texts_of(contents).collect();
+    SourceSpec::Texts { name: "the catalog".to_owned(), files, problems: problems.to_vec() }
 }
 
 async fn refuse_taken(
@@ -215,12 +209,8 @@ async fn in_form(files: Contents, form: Form, lenient: bool) -> Result<Contents,
 }
 
 /// Refuses to write what would have findings where it comes to stand.
-async fn refuse_findings((whole, problems): InMemory<'_>, made: &Contents, lenient: bool) -> Result<(), Error> {
-    let snapshot = Snapshot::of_texts(texts_of(whole), problems.to_vec());
-    let wanted = |path: &CatalogPath| made.contains_key(path.as_str());
-    let options =
-        CheckOptions { wanted: &wanted, whole: false, contents: true, lenient, tools: None, instead: &BTreeMap::new() };
-    let found = check(&snapshot, options).await?;
+async fn refuse_findings(whole: InMemory<'_>, made: &Contents, lenient: bool) -> Result<(), Error> {
+    let found = check_wanted(whole, &|path| made.contains_key(path.as_str()), (lenient, None)).await?;
     let errors = found.files.iter().flat_map(|file| &file.findings).filter(|found| found.severity == Severity::Error);
     let said: Vec<String> = errors.map(|found| format!("{}: {}", found.file, found.message)).collect();
     if said.is_empty() {

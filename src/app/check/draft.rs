@@ -6,14 +6,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::check::ROUNDS;
-use crate::app::convert::Contents;
+use crate::app::convert::{Contents, check_wanted};
 use crate::app::{App, Catalog, Code, Error, Rehearsal};
-use crate::catalog::{CheckOptions, ReportedFile, check};
-use crate::execute::{self, Options, Rendered, Workers};
+use crate::generate::ModelChoice;
 use crate::names::{CatalogPath, file_stem, grouped, quoted, same_file};
 use crate::plan::Plan;
 use crate::run::{Given, Limits, Run};
-use crate::source::{Problem, Snapshot};
+use crate::source::Problem;
 use crate::validate::{Finding, ParsedFlows, Severity, mended};
 
 /// What is to be checked.
@@ -94,7 +93,8 @@ impl App {
         let toolbox = self.tools.toolbox();
         let tools = (!toolbox.servers.is_empty()).then_some(&toolbox);
         problems.retain(|problem| problem.path != file.as_str());
-        let found = check_contents(&contents, &problems, &wanted, (self.settings.lenient, tools)).await?;
+        let of_draft = |path: &CatalogPath| wanted.contains(path);
+        let found = check_wanted((&contents, &problems), &of_draft, (self.settings.lenient, tools)).await?.files;
         let own = found.iter().find(|read| read.file == file.as_str());
         let mut flows = Vec::new();
         let alone = own.is_some_and(|own| own.flows.len() == 1);
@@ -137,12 +137,7 @@ impl App {
         let missing = given.missing(plan);
         let run = Run::rehearse(plan.clone(), given, Limits::default())
             .map_err(|refusal| crate::app::execute::refused(name, &refusal))?;
-        let known = self.tools.toolbox();
-        let workers = Workers::rehearsing(&Rendered, &known);
-        let (cancel, options) = (CancellationToken::new(), Options::default());
-        let executed =
-            execute::drive((run, execute::Carried::default()), &options, workers, &*self.clock, &cancel, |_, _| {})
-                .await;
+        let executed = self.rehearsed(run, &ModelChoice::of_nobody(), &CancellationToken::new()).await;
         let (flow, origin, findings) = (name.to_owned(), catalog.origin().clone(), findings.to_vec());
         Ok(Rehearsal { flow, executed, missing, origin, findings, priced: std::collections::BTreeMap::new() })
     }
@@ -221,19 +216,6 @@ async fn around(catalog: &Catalog, parsed: &ParsedFlows) -> Result<(Contents, Ve
     Ok((contents, problems))
 }
 
-async fn check_contents(
-    contents: &Contents,
-    problems: &[Problem],
-    wanted: &[CatalogPath],
-    (lenient, tools): (bool, Option<&Arc<crate::model::Toolbox>>),
-) -> Result<Vec<ReportedFile>, Error> {
-    let files = contents.iter().filter_map(|(path, bytes)| Some((CatalogPath::new(path).ok()?, Arc::from(&**bytes))));
-    let snapshot = Snapshot::of_texts(files, problems.to_vec());
-    let (wanted, instead) = (|path: &CatalogPath| wanted.contains(path), std::collections::BTreeMap::new());
-    let options = CheckOptions { wanted: &wanted, whole: false, contents: true, lenient, tools, instead: &instead };
-    Ok(check(&snapshot, options).await?.files)
-}
-
 /// The text with what can safely be fixed.
 async fn fixed(
     file: &CatalogPath,
@@ -243,8 +225,8 @@ async fn fixed(
 ) -> Result<Option<String>, Error> {
     let mut now = text.to_owned();
     for _ in 0..ROUNDS {
-        let found = check_contents(contents, problems, std::slice::from_ref(file), (lenient, None)).await?;
-        let findings: Vec<Finding> = found.into_iter().flat_map(|read| read.findings).collect();
+        let found = check_wanted((contents, problems), &|path| path == file, (lenient, None)).await?;
+        let findings: Vec<Finding> = found.files.into_iter().flat_map(|read| read.findings).collect();
         match mended(file, now.as_bytes(), &findings, false) {
             Some(after) if after != now => now = after,
             _ => break,

@@ -14,7 +14,7 @@ use crate::plan::{Plan, Slot, Work};
 /// The first difference between a result and what it was made of, in words.
 pub(super) fn part(part: &Written, before: &CatalogCheck, after: &CatalogCheck) -> Option<String> {
     let source = super::file(before, &part.told.from)?;
-    let Some(result) = super::file(after, &part.path) else { return Some("the result is not read".to_owned()) };
+    let Some(result) = super::file(after, &part.told.to) else { return Some("the result is not read".to_owned()) };
     if !part.is_flow {
         let (old, new) = (source.templates.get(part.place)?, result.templates.first());
         return match new {

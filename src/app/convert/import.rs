@@ -86,8 +86,8 @@ pub async fn import(
     for part in written {
         let Some((from, mut lost)) = read.remove(&part.told.from) else { continue };
         lost.extend(part.told.lost);
-        writes.push((root.join(&part.path), part.bytes));
-        conversion.parts.push(ConvertedPart { from, to: part.path, renamed: part.told.renamed, lost });
+        writes.push((root.join(&part.told.to), part.bytes));
+        conversion.parts.push(ConvertedPart { from, lost, ..part.told });
     }
     write_all(&writes)?;
     Ok(conversion)

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use super::{Form, Place};
 use crate::catalog::{CatalogCheck, ReportedFile};
-use crate::model::{Directory, Listed, NodeKind};
-use crate::names::{FLOW_ENDING, file_stem, same_file};
+use crate::model::{Directory, Listed};
+use crate::names::{FLOW_ENDING, file_stem, quoted, same_file};
 use crate::plan::Work;
+use crate::validate::References;
 
 /// The names of everything that is converted, before and after.
 pub(super) struct Names {
@@ -133,22 +134,13 @@ fn flow_names(check: &CatalogCheck) -> HashMap<String, Option<(String, usize)>> 
 
 /// What the files to convert name, and which is not among them.
 pub(super) fn left_out(check: &CatalogCheck, wanted: &BTreeMap<String, PathBuf>) -> Vec<String> {
-    let mut left: BTreeSet<String> = BTreeSet::new();
+    let (mut left, flows): (BTreeSet<String>, _) = (BTreeSet::new(), flow_names(check));
     for file in check.files.iter().filter(|file| wanted.contains_key(&file.file)) {
-        for node in file.flows.iter().flat_map(|flow| &flow.nodes) {
-            match &node.kind {
-                NodeKind::Template(step) => {
-                    left.extend(step.persona.iter().map(|name| format!("persona {}", crate::names::quoted(name))));
-                    let contract = step.contract.as_deref().and_then(serde_json::Value::as_str);
-                    left.extend(contract.map(|name| format!("contract {}", crate::names::quoted(name))));
-                }
-                NodeKind::Flow(link) => {
-                    let names = flow_names(check);
-                    let found = link.flow.as_ref().and_then(|name| names.get(name).cloned().flatten());
-                    left.extend(found.filter(|(file, _)| !wanted.contains_key(file)).map(|(file, _)| file));
-                }
-                NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Result | NodeKind::Other(_) => {}
-            }
+        for named in file.flows.iter().map(|flow| References::of(flow)) {
+            left.extend(named.personas.iter().map(|name| format!("persona {}", quoted(name))));
+            left.extend(named.contracts.iter().map(|name| format!("contract {}", quoted(name))));
+            let found = named.flows.iter().filter_map(|name| flows.get(name)?.as_ref());
+            left.extend(found.filter(|(file, _)| !wanted.contains_key(file)).map(|(file, _)| file.clone()));
         }
         for plan in file.plans.iter().flatten() {
             let used = plan.steps().iter().filter_map(|step| match &step.work {

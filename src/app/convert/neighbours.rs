@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::{Contents, snapshot_of};
+use super::{Contents, texts_of};
 use crate::app::Error;
 use crate::catalog::Desk;
 use crate::names::{file_stem, folded};
+use crate::source::Snapshot;
 
 /// The names of one kind of thing: flows, or templates.
 type Words = BTreeSet<String>;
@@ -24,7 +25,8 @@ struct Ties {
 /// # Errors
 /// When the files can't be read.
 pub(super) async fn around(contents: Contents, wanted: &BTreeMap<String, PathBuf>) -> Result<Contents, Error> {
-    let desk = Desk::read(&snapshot_of(&contents, &[]), &BTreeMap::new()).await?;
+    let snapshot = Snapshot::of_texts(texts_of(&contents), Vec::new());
+    let desk = Desk::read(&snapshot, &BTreeMap::new()).await?;
     let mut files: BTreeMap<String, Ties> = BTreeMap::new();
     // A file that can't be read is known by its stem.
     for path in contents.keys() {

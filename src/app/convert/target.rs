@@ -1,6 +1,6 @@
 //! One flow or template in its new form.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -16,8 +16,6 @@ use crate::plan::{Plan, Source};
 
 /// A file to be written.
 pub(super) struct Written {
-    /// Its path in the catalog.
-    pub(super) path: String,
     pub(super) bytes: Vec<u8>,
     pub(super) told: ConvertedPart,
     pub(super) is_flow: bool,
@@ -90,8 +88,8 @@ fn made(
         None => file_stem(&file.file).to_owned(),
     };
     let renamed = (file_stem(&path) != name).then_some(name);
-    let told = ConvertedPart { from: file.file.clone(), to: path.clone(), renamed, lost };
-    Some(Written { path, bytes: text.into_bytes(), told, is_flow, place })
+    let told = ConvertedPart { from: file.file.clone(), to: path, renamed, lost };
+    Some(Written { bytes: text.into_bytes(), told, is_flow, place })
 }
 
 fn pretty(value: &Value) -> String {
@@ -107,13 +105,8 @@ fn text_before_steps(text: &str) -> bool {
 
 /// The steps right before each node, through notes and results.
 fn parents(flow: &Flow) -> Vec<Vec<usize>> {
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    for (number, node) in flow.nodes.iter().enumerate() {
-        numbers.entry(node.id.as_str()).or_insert(number);
-    }
-    let ends =
-        flow.edges.iter().filter_map(|edge| Some((*numbers.get(edge.from.as_str())?, *numbers.get(edge.to.as_str())?)));
-    let graph = Graph::new(flow.nodes.len(), ends.filter(|(from, to)| from != to));
+    let ends = flow.ends().into_iter().flatten().filter(|(from, to)| from != to);
+    let graph = Graph::new(flow.nodes.len(), ends);
     let runnable: Vec<bool> = flow.nodes.iter().map(Node::runnable).collect();
     graph.order(&runnable).map(|order| order.parents).unwrap_or_default()
 }

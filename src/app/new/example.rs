@@ -8,10 +8,11 @@ use super::NewRequest;
 use crate::app::convert::{Contents, Form, check_contents, converted};
 use crate::app::{Code, EXAMPLES, Error};
 use crate::catalog::{CatalogCheck, ReportedFile};
+use crate::model::Shape;
 use crate::model::wire::is_markdown;
-use crate::model::{NodeKind, Shape};
 use crate::names::{did_you_mean, few, file_stem, nearest, quoted};
 use crate::plan::Work;
+use crate::validate::References;
 
 /// The example's flow under another name, with everything that it names; the flow's path.
 pub(super) async fn files(
@@ -67,21 +68,10 @@ fn gather(check: &CatalogCheck, (file, place): (&ReportedFile, usize), all: &Con
             rendering.template_file.clone().into_iter().for_each(&mut take);
         }
     }
-    let mut within = Vec::new();
-    for node in file.flows.get(place).iter().flat_map(|flow| &flow.nodes) {
-        match &node.kind {
-            NodeKind::Template(step) => {
-                step.persona.iter().for_each(|name| take(format!("personas/{name}.md")));
-                let contract = step.contract.as_deref().and_then(Value::as_str);
-                if let Some(name) = contract {
-                    take(format!("contracts/{name}.json"));
-                }
-            }
-            NodeKind::Flow(link) => within.extend(link.flow.clone()),
-            NodeKind::Input(_) | NodeKind::Tool(_) | NodeKind::Result | NodeKind::Other(_) => {}
-        }
-    }
-    for name in within {
+    let named = file.flows.get(place).map(|flow| References::of(flow)).unwrap_or_default();
+    named.personas.iter().for_each(|name| take(format!("personas/{name}.md")));
+    named.contracts.iter().for_each(|name| take(format!("contracts/{name}.json")));
+    for name in named.flows {
         if let Some(found) = find(check, &name) {
             gather(check, found, all, needed);
         }
