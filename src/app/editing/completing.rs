@@ -226,14 +226,12 @@ impl Workbench {
             };
             reading.flow.nodes.iter().enumerate().find_map(inside)
         })?;
-        let flow = place.desk.flow(&named)?;
-        let inner = place.desk.readings(&flow.file, self.settings.lenient);
-        let reading = inner.into_iter().find(|reading| reading.flow.place_in_file == flow.place_in_file)?;
+        let reading = self.reading_of(place, &named)?;
         let from = before.len() - before.rsplit('"').next().unwrap_or_default().len();
         let offer = |label: &String| Offer {
             label: label.clone(),
             kind: OfferKind::Variable,
-            detail: format!("an input of {}", flow.name),
+            detail: format!("an input of {}", reading.flow.name),
             bytes: from..before.len(),
         };
         Some(reading.scope.inputs.keys().map(offer).collect())
@@ -252,7 +250,7 @@ fn template_name(desk: &Desk, template: &Template) -> String {
 fn names_at(reading: &FlowReading, node: Option<usize>) -> Vec<(String, String)> {
     let mut names = Vec::new();
     let flow = &reading.flow;
-    let step = reading.scope.steps.iter().find(|step| Some(step.node) == node);
+    let step = node.and_then(|node| reading.scope.step_of(node));
     for name in reading.scope.inputs.keys() {
         let about = flow.inputs.iter().find(|refinement| nfc(&refinement.name) == *name);
         let about = about.and_then(|about| about.description.clone());
@@ -300,8 +298,8 @@ fn ancestors(flow: &Flow, node: usize) -> HashSet<usize> {
 
 /// The fields below a path of what a name stands for.
 fn fields_of(reading: &FlowReading, name: &str, above: &[String]) -> Vec<String> {
-    let Some(node) = reading.scope.givers(name).next() else { return Vec::new() };
-    let Some(step) = reading.scope.steps.iter().find(|step| step.node == node) else { return Vec::new() };
+    let giver = reading.scope.givers(name).next();
+    let Some(step) = giver.and_then(|node| reading.scope.step_of(node)) else { return Vec::new() };
     let shape = shape_of(step);
     // A step that no field has, so that the answer names those there are.
     let path: Vec<String> = above.iter().cloned().chain([String::from("\u{0}")]).collect();

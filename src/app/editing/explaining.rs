@@ -37,7 +37,7 @@ impl Workbench {
         let Pointed { mention, reading } = self.pointed(path, offset)?;
         let markdown = match (&mention.subject, reading) {
             (Subject::Variable(name), Some(reading)) => {
-                let step = reading.scope.steps.iter().find(|step| Some(step.node) == mention.node);
+                let step = mention.node.and_then(|node| reading.scope.step_of(node));
                 let read = step.and_then(|step| Some((step, step.read(name)?)));
                 let of = match read {
                     Some((step, read)) => self.of_read(&place, &reading, step, read),
@@ -47,7 +47,7 @@ impl Workbench {
             }
             (Subject::Variable(name), None) => self.of_template_variable(&place, path, name),
             (Subject::Output(node), Some(reading)) => {
-                let step = reading.scope.steps.iter().find(|step| Some(step.node) == mention.node);
+                let step = mention.node.and_then(|node| reading.scope.step_of(node));
                 let text = self.text(path)?;
                 let written = nfc(text.get(mention.bytes.clone()).unwrap_or_default());
                 let read = step.and_then(|step| Some((step, step.read(&written)?)));
@@ -59,11 +59,9 @@ impl Workbench {
                 }
             }
             (Subject::InputOf { flow, input }, _) => {
-                let flow = place.desk.flow(flow)?;
-                let readings = place.desk.readings(&flow.file, self.settings.lenient);
-                let reading = readings.into_iter().find(|reading| reading.flow.place_in_file == flow.place_in_file)?;
+                let reading = self.reading_of(&place, flow)?;
                 let of = self.of_input(&place, &reading, input);
-                format!("**{}**, an input of flow {}\n\n{of}", code(input), code(flow.name.as_str()))
+                format!("**{}**, an input of flow {}\n\n{of}", code(input), code(reading.flow.name.as_str()))
             }
             (Subject::Template(name), _) => of_template(place.desk.template(name)?),
             (Subject::Flow(name), _) => {
@@ -73,10 +71,7 @@ impl Workbench {
             }
             (Subject::Persona(name), _) => format!("Persona `{}`", place.desk.guidance().persona(name)?),
             (Subject::Contract(name), _) => format!("Contract `{}`", place.desk.guidance().contract(name)?),
-            (Subject::Node(id), Some(reading)) => {
-                let node = reading.flow.nodes.iter().position(|node| node.id == *id)?;
-                step_named(&reading, node)
-            }
+            (Subject::Node(id), Some(reading)) => step_named(&reading, reading.flow.place_of(id)?),
             (Subject::Output(_) | Subject::Node(_), None) => return None,
         };
         Some(Explanation { bytes: mention.bytes, markdown: markdown.trim_end().to_owned() })
@@ -186,7 +181,7 @@ impl Workbench {
         }
         for (reading, steps) in users.iter().take(MOST_FLOWS) {
             for node in steps.iter().take(MOST_FLOWS) {
-                let Some(step) = reading.scope.steps.iter().find(|step| step.node == *node) else { continue };
+                let Some(step) = reading.scope.step_of(*node) else { continue };
                 let Some(read) = step.read(name) else { continue };
                 let of = self.of_read(place, reading, step, read);
                 let (flow, step) = (line(reading.flow.name.as_str()), step_named(reading, *node));

@@ -1,6 +1,6 @@
 //! Where a name leads: its declaration, and every place that says it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +34,13 @@ impl Workbench {
     pub(super) fn readings(&self, path: &Path) -> Vec<FlowReading> {
         let place = self.place(path);
         place.map(|place| place.desk.readings(&place.path, self.settings.lenient)).unwrap_or_default()
+    }
+
+    /// The flow that a name means, with what its names mean.
+    pub(super) fn reading_of(&self, place: &FilePlace<'_>, name: &str) -> Option<FlowReading> {
+        let flow = place.desk.flow(name)?;
+        let readings = place.desk.readings(&flow.file, self.settings.lenient);
+        readings.into_iter().find(|reading| reading.flow.place_in_file == flow.place_in_file)
     }
 
     /// The templates of a file.
@@ -105,14 +112,14 @@ impl Workbench {
             let declares = mentions.filter(|mention| mention.declares && mention.subject == wanted);
             declares.map(|mention| at(&place.path, mention.bytes)).collect()
         };
-        match (&mention.subject, reading) {
-            (Subject::Variable(name), Some(reading)) => declared(&reading, name),
+        let found = match (&mention.subject, reading) {
+            (Subject::Variable(name), Some(reading)) => return declared(&reading, name),
             (Subject::Variable(name), None) => {
                 let mut found = Vec::new();
                 for (reading, steps) in self.users(path) {
                     let source = steps.iter().find_map(|node| {
-                        let step = reading.scope.steps.iter().find(|step| step.node == *node)?;
-                        Some(subject_of(step.read(name).map(|read| &read.source), name))
+                        let read = reading.scope.step_of(*node)?.read(name);
+                        Some(subject_of(read.map(|read| &read.source), name))
                     });
                     match source {
                         Some(Subject::Output(node)) => {
@@ -121,37 +128,28 @@ impl Workbench {
                         _ => found.extend(declared(&reading, name)),
                     }
                 }
-                if found.is_empty() { own(&place, name) } else { found }
-            }
-            (Subject::Output(node), Some(reading)) => {
-                node_spot(&reading, *node).map(|bytes| at(&reading.flow.file, bytes)).into_iter().collect()
-            }
-            (Subject::Node(id), Some(reading)) => {
-                let node = reading.flow.nodes.iter().position(|node| node.id == *id);
-                let bytes = node.and_then(|node| node_spot(&reading, node));
-                bytes.map(|bytes| at(&reading.flow.file, bytes)).into_iter().collect()
+                return if found.is_empty() { own(&place, name) } else { found };
             }
             (Subject::InputOf { flow, input }, _) => {
-                let readings = place.desk.flow(flow).map(|flow| place.desk.readings(&flow.file, self.settings.lenient));
-                let of_flow = |reading: &FlowReading| {
-                    place.desk.flow(flow).is_some_and(|flow| flow.place_in_file == reading.flow.place_in_file)
-                };
-                readings.into_iter().flatten().filter(of_flow).flat_map(|reading| declared(&reading, input)).collect()
+                let reading = self.reading_of(&place, flow);
+                return reading.map(|reading| declared(&reading, input)).unwrap_or_default();
+            }
+            (Subject::Output(node), Some(reading)) => {
+                node_spot(&reading, *node).map(|bytes| at(&reading.flow.file, bytes))
+            }
+            (Subject::Node(id), Some(reading)) => {
+                let bytes = reading.flow.place_of(id).and_then(|node| node_spot(&reading, node));
+                bytes.map(|bytes| at(&reading.flow.file, bytes))
             }
             (Subject::Template(name), _) => {
-                place.desk.template(name).map(|template| at(&template.file, text_spot(template))).into_iter().collect()
+                place.desk.template(name).map(|template| at(&template.file, text_spot(template)))
             }
-            (Subject::Flow(name), _) => {
-                place.desk.flow(name).map(|flow| at(&flow.file, flow_spot(place.desk, flow))).into_iter().collect()
-            }
-            (Subject::Persona(name), _) => {
-                place.desk.guidance().persona(name).map(|file| at(file, 0..0)).into_iter().collect()
-            }
-            (Subject::Contract(name), _) => {
-                place.desk.guidance().contract(name).map(|file| at(file, 0..0)).into_iter().collect()
-            }
-            (Subject::Output(_) | Subject::Node(_), None) => Vec::new(),
-        }
+            (Subject::Flow(name), _) => place.desk.flow(name).map(|flow| at(&flow.file, flow_spot(place.desk, flow))),
+            (Subject::Persona(name), _) => place.desk.guidance().persona(name).map(|file| at(file, 0..0)),
+            (Subject::Contract(name), _) => place.desk.guidance().contract(name).map(|file| at(file, 0..0)),
+            (Subject::Output(_) | Subject::Node(_), None) => None,
+        };
+        found.into_iter().collect()
     }
 
     /// Every place that says what the name at a byte stands for; `declared`: also where it is declared.
@@ -172,7 +170,7 @@ impl Workbench {
             (Subject::Output(_) | Subject::Node(_), Some(reading)) => {
                 let node = match &mention.subject {
                     Subject::Output(node) => Some(*node),
-                    Subject::Node(id) => reading.flow.nodes.iter().position(|node| node.id == *id),
+                    Subject::Node(id) => reading.flow.place_of(id),
                     Subject::Variable(_)
                     | Subject::InputOf { .. }
                     | Subject::Template(_)
@@ -215,15 +213,6 @@ impl Workbench {
             Subject::Contract(name) => place.desk.guidance().contract(name).map(|file| (file.clone(), String::new())),
             Subject::Variable(_) | Subject::Output(_) | Subject::InputOf { .. } | Subject::Node(_) => None,
         }
-    }
-
-    /// The mentions of some flows and files, by file.
-    pub(super) fn by_file(mentions: Vec<(PathBuf, Mention)>) -> BTreeMap<PathBuf, Vec<Mention>> {
-        let mut by_file: BTreeMap<PathBuf, Vec<Mention>> = BTreeMap::new();
-        for (path, mention) in mentions {
-            by_file.entry(path).or_default().push(mention);
-        }
-        by_file
     }
 }
 

@@ -72,7 +72,7 @@ pub(super) fn of_flow(reading: &FlowReading) -> Vec<Mention> {
     for (number, node) in flow.nodes.iter().enumerate() {
         all.node = Some(number);
         let (at, data) = (flow.node_pointer(number), flow.node_pointer(number).key("data"));
-        let step = reading.scope.steps.iter().find(|step| step.node == number);
+        let step = reading.scope.step_of(number);
         let own_text = !matches!(step.map(|step| &step.body), Some(Body::Text { template: Some(_), .. }));
         all.text(&at.key("id"), Subject::Node(node.id.clone()), true);
         match &node.kind {
@@ -139,7 +139,7 @@ pub(super) fn of_flow(reading: &FlowReading) -> Vec<Mention> {
             all.key(&mapping, declared(target), false);
             if reading.scope.inputs.contains_key(&nfc(source)) {
                 all.text(&mapping, declared(source), false);
-            } else if let Some(from) = flow.nodes.iter().position(|node| node.id == edge.from) {
+            } else if let Some(from) = flow.place_of(&edge.from) {
                 all.text(&mapping, Subject::Output(from), false);
             }
         }

@@ -1,6 +1,6 @@
 //! Renaming a variable in every file that says it, so that the flows do the same afterwards.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::app::Error;
 use crate::app::testing::test_files;
 use crate::catalog::FlowReading;
 use crate::document::{Document, Locator, Place, Pointer};
-use crate::model::{NodeKind, Template};
+use crate::model::Template;
 use crate::names::{CatalogPath, VariableName, few, nfc, quoted};
 use crate::validate::Body;
 
@@ -23,6 +23,9 @@ struct Renaming<'w> {
     name: String,
     reading: Option<FlowReading>,
 }
+
+/// What files say, by file.
+type MentionsByFile = BTreeMap<PathBuf, Vec<Mention>>;
 
 impl Workbench {
     /// The bytes of the variable at a byte of a file, as it is written there.
@@ -105,15 +108,10 @@ impl Workbench {
         let (name, reading) = match (&mention.subject, reading) {
             (Subject::Variable(name), Some(reading)) => (name.clone(), Some(reading)),
             (Subject::Variable(name), None) => {
-                let mut users = self.users(path).into_iter().map(|(reading, _)| reading);
-                let reading = users.next();
-                (name.clone(), reading)
+                (name.clone(), self.users(path).into_iter().map(|(reading, _)| reading).next())
             }
             (Subject::InputOf { flow, input }, _) => {
-                let flow = place.desk.flow(flow).ok_or_else(nothing)?;
-                let readings = place.desk.readings(&flow.file, self.settings.lenient);
-                let reading = readings.into_iter().find(|reading| reading.flow.place_in_file == flow.place_in_file);
-                (input.clone(), Some(reading.ok_or_else(nothing)?))
+                (input.clone(), Some(self.reading_of(&place, flow).ok_or_else(nothing)?))
             }
             (Subject::Output(_), Some(_)) => {
                 let message = "this name comes of a step's id".to_owned();
@@ -158,11 +156,7 @@ impl Workbench {
     fn refuse_broken(&self, renaming: &Renaming<'_>, file: &Path) -> Result<(), Error> {
         let Some(path) = super::in_catalog(renaming.place.root, file) else { return Ok(()) };
         let text = self.text(file).unwrap_or_default();
-        let whole = match crate::validate::parse(&path, text.as_bytes()) {
-            Ok(document) => document.duplicates.is_empty(),
-            Err(_) => false,
-        };
-        if whole {
+        if crate::validate::parse(&path, text.as_bytes()).is_ok_and(|document| document.duplicates.is_empty()) {
             return Ok(());
         }
         let message = format!("{} has errors in its syntax, or repeats a key", Self::shown(renaming, file));
@@ -178,12 +172,8 @@ impl Workbench {
         match subject {
             Subject::Variable(name) => *name == renaming.name,
             Subject::InputOf { flow, input } => {
-                let Some(reading) = &renaming.reading else { return false };
-                let meant = renaming.place.desk.flow(flow);
-                let same = meant.is_some_and(|flow| {
-                    (&flow.file, flow.place_in_file) == (&reading.flow.file, reading.flow.place_in_file)
-                });
-                same && *input == renaming.name
+                let reading = renaming.reading.as_ref();
+                reading.is_some_and(|reading| means(&renaming.place, flow, reading)) && *input == renaming.name
             }
             Subject::Output(_)
             | Subject::Template(_)
@@ -213,54 +203,39 @@ impl Workbench {
 
     /// What the files say that may say the variable, by file; of flows around it, and of tests, nothing but the
     /// inputs that they give it.
-    fn mentions_of(&self, renaming: &Renaming<'_>) -> Vec<(PathBuf, Vec<Mention>)> {
+    fn mentions_of(&self, renaming: &Renaming<'_>) -> MentionsByFile {
         let place = &renaming.place;
-        let mut found: Vec<(PathBuf, Mention)> = Vec::new();
+        let mut found = MentionsByFile::new();
         for template in self.templates_of(renaming) {
-            let path = place.file(&template.file);
-            found.extend(of_template(&template).into_iter().map(|mention| (path.clone(), mention)));
+            found.entry(place.file(&template.file)).or_default().extend(of_template(&template));
         }
         if let Some(reading) = &renaming.reading {
-            let path = place.file(&reading.flow.file);
-            found.extend(of_flow(reading).into_iter().map(|mention| (path.clone(), mention)));
-            found.extend(self.callers(renaming, reading));
-            found.extend(self.tests_of(place, reading));
+            found.entry(place.file(&reading.flow.file)).or_default().extend(of_flow(reading));
+            self.callers(place, reading, &mut found);
+            self.tests_of(place, reading, &mut found);
         }
-        Self::by_file(found).into_iter().collect()
-    }
-
-    /// What flows that go through this one hand to it.
-    fn callers(&self, renaming: &Renaming<'_>, reading: &FlowReading) -> Vec<(PathBuf, Mention)> {
-        let desk = renaming.place.desk;
-        let is_meant = |name: &str| {
-            desk.flow(name).is_some_and(|flow| {
-                (&flow.file, flow.place_in_file) == (&reading.flow.file, reading.flow.place_in_file)
-            })
-        };
-        let mut found = Vec::new();
-        for file in desk.flow_files() {
-            let calls = |flow: &crate::model::Flow| {
-                flow.nodes.iter().any(
-                    |node| matches!(&node.kind, NodeKind::Flow(link) if link.flow.as_deref().is_some_and(is_meant)),
-                )
-            };
-            if !file.flows().iter().any(|(flow, _)| calls(flow)) {
-                continue;
-            }
-            let path = renaming.place.file(file.path());
-            for caller in desk.readings(file.path(), self.settings.lenient) {
-                let handed = of_flow(&caller).into_iter();
-                let handed = handed.filter(|mention| matches!(mention.subject, Subject::InputOf { .. }));
-                found.extend(handed.map(|mention| (path.clone(), mention)));
-            }
-        }
+        found.retain(|_, mentions| !mentions.is_empty());
         found
     }
 
+    /// What flows that go through this one hand to it.
+    fn callers(&self, place: &FilePlace<'_>, reading: &FlowReading, found: &mut MentionsByFile) {
+        for file in place.desk.flow_files() {
+            if !file.flows().iter().any(|(_, names)| names.flows.iter().any(|name| means(place, name, reading))) {
+                continue;
+            }
+            let mentions = found.entry(place.file(file.path())).or_default();
+            for caller in place.desk.readings(file.path(), self.settings.lenient) {
+                let handed = of_flow(&caller).into_iter();
+                mentions.extend(handed.filter(|mention| matches!(mention.subject, Subject::InputOf { .. })));
+            }
+        }
+    }
+
     /// The inputs that tests give a flow.
-    fn tests_of(&self, place: &FilePlace<'_>, reading: &FlowReading) -> Vec<(PathBuf, Mention)> {
-        let mut found = Vec::new();
+    fn tests_of(&self, place: &FilePlace<'_>, reading: &FlowReading, found: &mut MentionsByFile) {
         for (path, document) in self.tests(place) {
+            let mentions = found.entry(path).or_default();
             let locator = Locator::new(&document.text);
             for (at, test) in tests_in(&document) {
                 if !is_of(test, &reading.flow) {
@@ -271,11 +246,10 @@ impl Workbench {
                     let span = locator.span(&Place::key(at.key("inputs").key(name)));
                     let bytes = span.start + 1..span.end.saturating_sub(1);
                     let subject = Subject::Variable(nfc(name));
-                    found.push((path.clone(), Mention { bytes, subject, declares: false, node: None }));
+                    mentions.push(Mention { bytes, subject, declares: false, node: None });
                 }
             }
         }
-        found
     }
 
     /// The files of a catalog's tests that can be read, in order.
@@ -291,6 +265,12 @@ impl Workbench {
         };
         test_files(place.root, self.settings.max_file_size).into_iter().filter_map(read).collect()
     }
+}
+
+/// Whether a name means the flow of a reading.
+fn means(place: &FilePlace<'_>, name: &str, reading: &FlowReading) -> bool {
+    let own = (&reading.flow.file, reading.flow.place_in_file);
+    place.desk.flow(name).is_some_and(|flow| (&flow.file, flow.place_in_file) == own)
 }
 
 /// The tests of a file, each with where it stands.
