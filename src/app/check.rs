@@ -245,9 +245,7 @@ impl App {
         checkup.origin = Some(Origin { ignored_ref, ..origin(&view) });
         Ok(checkup)
     }
-}
 
-impl App {
     /// What is wrong with calls of external tools, as far as these are known now, in words.
     ///
     /// # Errors

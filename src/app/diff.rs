@@ -313,17 +313,10 @@ fn compare(before: &FlowsOf, after: &FlowsOf) -> Vec<FlowDifference> {
     let mut all = Vec::new();
     let mut through: Vec<(FlowDifference, Vec<String>)> = Vec::new();
     for (earlier, flow) in pairs {
-        let renamed = earlier.flow.name != flow.flow.name;
         let from = || DifferenceKind::Renamed { from: earlier.flow.name.to_string() };
-        let kind = if renamed { from() } else { DifferenceKind::Changed };
+        let kind = if earlier.flow.name == flow.flow.name { DifferenceKind::Changed } else { from() };
         let about = plain(&flow, kind, (earlier.plan.is_some(), flow.plan.is_some()));
-        let found = changes(&earlier, &flow, about.clone());
-        let inner = inner_flows([&earlier, &flow]);
-        if renamed || found != about || found.runs.0 != found.runs.1 {
-            through.push((found, inner));
-        } else if !inner.is_empty() {
-            through.push((about, inner));
-        }
+        through.push((changes(&earlier, &flow, about), inner_flows([&earlier, &flow])));
     }
     for flow in gone {
         // A file that can't be read any more is there, and its flow is not removed.

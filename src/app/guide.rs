@@ -298,12 +298,9 @@ impl App {
         if let Some(unknown) = ids.iter().find(|id| executions.iter().all(|found| found.id != **id)) {
             return Err(not_found(unknown));
         }
-        if !request.rehearse {
-            let ids: Vec<String> = executions.iter().map(|summary| summary.id.clone()).collect();
-            let compact = self.forget(ids).await?;
-            return Ok(Pruned { executions, answers, rehearsed: false, compact });
-        }
-        Ok(Pruned { executions, answers, rehearsed: true, compact: true })
+        let ids = executions.iter().map(|summary| summary.id.clone()).collect();
+        let compact = request.rehearse || self.forget(ids).await?;
+        Ok(Pruned { executions, answers, rehearsed: request.rehearse, compact })
     }
 
     /// Forgets stored answers of models, or counts them.
@@ -336,13 +333,10 @@ impl App {
             other => other,
         };
         forgotten.map(|forgotten| forgotten.compact).map_err(|error| {
+            let room = "make room on the disk, a few hundred kilobytes: forgetting takes room at first, and the cache is \
+                        gone already";
             let told = unkept(&error);
-            if !matches!(error, StoreError::Full { .. }) {
-                return told;
-            }
-            told.next(
-                "make room on the disk, a few hundred kilobytes: forgetting takes room at first, and the cache is gone already",
-            )
+            if matches!(error, StoreError::Full { .. }) { told.next(room) } else { told }
         })
     }
 

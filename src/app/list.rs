@@ -126,13 +126,9 @@ impl App {
         selection.envelope_tokens = ENVELOPE_TOKENS + problems.iter().map(told).sum::<usize>();
         // Refused before anything is ranked; the first query of a revision reads all its texts, off the runtime.
         let asked = selection.asked().map_err(|fault| DiscoverError::InvalidQuery { fault })?;
-        let index = match selection.kind {
-            ListKind::Flows => catalog.index().clone(),
-            ListKind::Templates => catalog.template_index().await?,
-        };
-        let folder = match selection.kind {
-            ListKind::Flows => "flows/",
-            ListKind::Templates => "templates/",
+        let (index, folder) = match selection.kind {
+            ListKind::Flows => (catalog.index().clone(), "flows/"),
+            ListKind::Templates => (catalog.template_index().await?, "templates/"),
         };
         // What only may be meant is told where nothing else is there.
         let overlooked = catalog.index().overlooked()?.into_iter();
@@ -178,9 +174,7 @@ impl App {
             open_executions,
         })
     }
-}
 
-impl App {
     /// How many guided executions go on; none where they can't be read, which is told to who asks for them.
     async fn open_executions(&self) -> usize {
         let states = vec![GuidedState::Running, GuidedState::Waiting, GuidedState::AwaitingHuman];

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 
@@ -90,12 +89,10 @@ pub fn list_models(settings: &Settings) -> Vec<ModelRow> {
 pub async fn check_model(settings: &Settings, clock: Arc<dyn Clock>, name: &str) -> Result<ModelTrial, Error> {
     let providers = Arc::new(Providers::new(clock.clone(), settings.web_fault.clone()));
     let models = Models::of(settings, providers.clone(), clock.clone());
-    let mut choice = ModelChoice { usual: Some(name.to_owned()), ..ModelChoice::default() };
-    if let Some((name, near)) = models.lack(&choice) {
+    let Some(spec) = models.get(name).cloned() else {
+        let choice = ModelChoice { usual: Some(name.to_owned()), ..ModelChoice::default() };
+        let near = models.lack(&choice).map(|(_, near)| near).unwrap_or_default();
         return Err(no_such_model(name, &near, &models));
-    }
-    let Some(spec) = choice.usual.take().and_then(|name| models.get(&name).cloned()) else {
-        return Err(no_such_model(name, &[], &models));
     };
     let turns = vec![Turn { speaker: Speaker::User, text: Arc::from("Say OK.") }];
     let prompt = Prompt {
@@ -171,11 +168,7 @@ impl KeptModels {
     }
 
     fn today(&self) -> i64 {
-        day_of(self.now())
-    }
-
-    fn now(&self) -> DateTime<Utc> {
-        self.clock.now()
+        day_of(self.clock.now())
     }
 }
 

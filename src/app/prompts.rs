@@ -174,14 +174,8 @@ impl Catalog {
             Ok(told) => told,
         };
         let description = shown(&description, LONGEST_DESCRIPTION);
-        let entry = PromptEntry {
-            slug: offer.slug.clone(),
-            kind: offer.kind,
-            name: offer.name.clone(),
-            description,
-            arguments,
-        };
-        Ok((entry, lasting))
+        let Offer { slug, kind, name } = offer.clone();
+        Ok((PromptEntry { slug, kind, name, description, arguments }, lasting))
     }
 
     async fn of_flow(&self, name: &str) -> Result<(String, Vec<PromptArgument>, bool), CatalogError> {

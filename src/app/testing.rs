@@ -418,7 +418,9 @@ pub(super) fn tests_of(spec: &SourceSpec, settings: &Settings) -> (Vec<PlacedTes
 
 /// Writes what is there in the place of what is expected.
 fn update(report: &mut TestReport, tests: &[PlacedTest], root: &Path, settings: &Settings) -> Result<(), Error> {
-    for (tests, results) in by_file(tests, &mut report.tests) {
+    // There is one result for each test, in the same order.
+    let results = report.tests.chunk_by_mut(|one, next| one.file == next.file);
+    for (tests, results) in tests.chunk_by(|one, next| one.file == next.file).zip(results) {
         let Some(file) = tests.first().map(|test| &test.file) else { continue };
         let mut edits: Vec<Edit> = Vec::new();
         for (result, test) in results.iter().zip(tests) {
@@ -444,25 +446,6 @@ fn update(report: &mut TestReport, tests: &[PlacedTest], root: &Path, settings: 
         }
     }
     write_changed(&report.updated)
-}
-
-/// Tests with what became of them, file by file.
-fn by_file<'t>(
-    mut tests: &'t [PlacedTest],
-    mut results: &'t mut [TestResult],
-) -> Vec<(&'t [PlacedTest], &'t mut [TestResult])> {
-    let mut all = Vec::new();
-    while let Some(first) = tests.first() {
-        let count = tests.iter().take_while(|test| test.file == first.file).count();
-        let (Some((own, others)), Some((ended, rest))) =
-            (tests.split_at_checked(count), results.split_at_mut_checked(count))
-        else {
-            break;
-        };
-        all.push((own, ended));
-        (tests, results) = (others, rest);
-    }
-    all
 }
 
 impl TestResult {

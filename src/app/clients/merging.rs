@@ -85,11 +85,11 @@ pub(super) fn merged(text: &str, entry: &ClientEntry<'_>, replace: bool) -> Resu
     let root = strictly_read(text)?;
     let top = match root.value() {
         None => root.object_value_or_set(),
-        Some(value) => object(&value, "its content")?,
+        value => object(value, "its content")?,
     };
     let servers = match last(&top, "mcpServers") {
         None => top.object_value_or_set("mcpServers"),
-        Some(property) => object_of(&property, "mcpServers")?,
+        Some(property) => object(property.value(), "mcpServers")?,
     };
     let path = format!("mcpServers.{server}");
     match last(&servers, server) {
@@ -101,7 +101,7 @@ pub(super) fn merged(text: &str, entry: &ClientEntry<'_>, replace: bool) -> Resu
             servers.append(server, CstInputValue::Object(entry));
         }
         Some(property) => {
-            let entry = object_of(&property, &path)?;
+            let entry = object(property.value(), &path)?;
             if last(&entry, "url").is_some() {
                 return Err(MergeError::Taken { what: path });
             }
@@ -183,15 +183,8 @@ fn strictly_read(text: &str) -> Result<CstRootNode, MergeError> {
     CstRootNode::parse(text, &STRICT).map_err(refused)
 }
 
-fn object(value: &CstNode, what: &str) -> Result<CstObject, MergeError> {
-    value.as_object().ok_or_else(|| MergeError::NotAnObject { what: what.to_owned() })
-}
-
-fn object_of(property: &CstObjectProp, what: &str) -> Result<CstObject, MergeError> {
-    property
-        .value()
-        .and_then(|value| value.as_object())
-        .ok_or_else(|| MergeError::NotAnObject { what: what.to_owned() })
+fn object(value: Option<CstNode>, what: &str) -> Result<CstObject, MergeError> {
+    value.and_then(|value| value.as_object()).ok_or_else(|| MergeError::NotAnObject { what: what.to_owned() })
 }
 
 /// The property that counts: of two with one name the clients take the last.

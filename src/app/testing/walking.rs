@@ -20,33 +20,34 @@ use crate::lock::lock;
 use crate::model::{Contract, FlowTest, Mock, ToolAnswer, ToolCall, Toolbox};
 use crate::names::{few, quoted};
 use crate::plan::{Step, Work};
-use crate::run::{Given, Limits, OnFailure, Output, Run, StepError, read_output};
+use crate::run::{Given, Limits, OnFailure, Output, Refusal, Run, StepError, read_output};
 
 /// Runs one test; what is not as expected.
 pub(super) async fn walk(test: &FlowTest, prepared: &Prepared, clock: &dyn Clock) -> Vec<Mismatch> {
     let mut compared = Compared::of(test);
+    let ended = executed(test, prepared, clock, &mut compared).await;
+    compared.mismatches.extend(ended.err().map(|last| *last));
+    compared.mismatches
+}
+
+/// Executes a test's flow and compares it. An error is what nothing could be executed for.
+async fn executed(
+    test: &FlowTest,
+    prepared: &Prepared,
+    clock: &dyn Clock,
+    compared: &mut Compared<'_>,
+) -> Result<(), Box<Mismatch>> {
     compared.findings(&prepared.findings);
     let plan = match prepared.plan() {
         Ok(plan) => plan,
         // A flow that is expected to have findings may be one that can't be executed.
-        Err(_) if test.expected.findings.is_some() && !test.expected.of_execution() => return compared.mismatches,
-        Err(error) => {
-            compared.mismatches.push(refused("flow", &Error::from(error)));
-            return compared.mismatches;
-        }
+        Err(_) if test.expected.findings.is_some() && !test.expected.of_execution() => return Ok(()),
+        Err(error) => return Err(refused("flow", &Error::from(error)).into()),
     };
-    let given = match Given::read(&test.inputs) {
-        Ok(given) => given,
-        Err(refusal) => {
-            compared.mismatches.push(refused("inputs", &told(&test.flow, &refusal)));
-            return compared.mismatches;
-        }
-    };
+    let unfit = |refusal: Refusal| refused("inputs", &told(&test.flow, &refusal));
+    let given = Given::read(&test.inputs).map_err(unfit)?;
     // What is wrong with the set or a value is told before what is missing for want of it.
-    if let Err(refusal) = given.check_values(plan.terms()) {
-        compared.mismatches.push(refused("inputs", &told(&test.flow, &refusal)));
-        return compared.mismatches;
-    }
+    given.check_values(plan.terms()).map_err(unfit)?;
     let missing: Vec<String> = given.missing(plan).into_iter().map(|(name, _)| name).collect();
     compared.missing(&missing);
     if !missing.is_empty() {
@@ -59,17 +60,11 @@ pub(super) async fn walk(test: &FlowTest, prepared: &Prepared, clock: &dyn Clock
                 "nothing is executed, because values are missing: {}",
                 few(missing.iter().map(|name| quoted(name)))
             );
-            compared.mismatches.push(says("inputs", message));
+            return Err(says("inputs", message).into());
         }
-        return compared.mismatches;
+        return Ok(());
     }
-    let run = match Run::begin(plan.clone(), given, Limits::default(), OnFailure::Continue) {
-        Ok(run) => run,
-        Err(refusal) => {
-            compared.mismatches.push(refused("inputs", &told(&test.flow, &refusal)));
-            return compared.mismatches;
-        }
-    };
+    let run = Run::begin(plan.clone(), given, Limits::default(), OnFailure::Continue).map_err(unfit)?;
     compared.strangers(&run);
     let answers = Answers { test, noted: Mutex::default() };
     let workers =
@@ -85,7 +80,7 @@ pub(super) async fn walk(test: &FlowTest, prepared: &Prepared, clock: &dyn Clock
     if noted.undeclared.is_empty() {
         compared.run(&executed.run, &noted.prompts);
     }
-    compared.mismatches
+    Ok(())
 }
 
 /// The answers of a test, and what was asked of it.
