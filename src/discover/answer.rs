@@ -63,32 +63,19 @@ impl Excluded {
         figures: &Figures<'_>,
         fitting: &[usize],
     ) -> Result<Self, DamagedIndex> {
-        let keys = index.keys()?;
+        let (keys, named) = (index.keys()?, index.named(&selection.names)?.0);
+        let Selection { names, tags, category, complexity, max_latency_ms, .. } = selection;
+        let unnamed = |row: &&usize| !names.is_empty() && !named.contains(row);
         let left_out =
             |fits: &dyn Fn(&FlowKey) -> bool| fitting.iter().filter(|&&row| !keys.get(row).is_some_and(fits)).count();
-        let mut by = Vec::new();
-        if !selection.names.is_empty() {
-            let (named, _) = index.named(&selection.names)?;
-            by.push((Word::Argument("names", "--name"), fitting.iter().filter(|row| !named.contains(row)).count()));
-        }
-        if !selection.tags.is_empty() {
-            by.push((Word::Argument("tags", "--tag"), left_out(&|key| key.fits(&selection.tags, None, None))));
-        }
-        if let Some(category) = &selection.category {
-            by.push((Word::Argument("category", "--category"), left_out(&|key| key.fits(&[], Some(category), None))));
-        }
-        if let Some(complexity) = &selection.complexity {
-            by.push((
-                Word::Argument("complexity", "--complexity"),
-                left_out(&|key| key.fits(&[], None, Some(complexity))),
-            ));
-        }
-        if let Some(most) = selection.max_latency_ms {
-            by.push((
-                Word::Argument("maxLatencyMs", "--max-latency-ms"),
-                left_out(&|key| figures.within(&key.name, most)),
-            ));
-        }
+        let in_time = |key: &FlowKey| max_latency_ms.is_none_or(|most| figures.within(&key.name, most));
+        let mut by = vec![
+            (Word::Argument("names", "--name"), fitting.iter().filter(unnamed).count()),
+            (Word::Argument("tags", "--tag"), left_out(&|key| key.fits(tags, None, None))),
+            (Word::Argument("category", "--category"), left_out(&|key| key.fits(&[], category.as_deref(), None))),
+            (Word::Argument("complexity", "--complexity"), left_out(&|key| key.fits(&[], None, complexity.as_deref()))),
+            (Word::Argument("maxLatencyMs", "--max-latency-ms"), left_out(&in_time)),
+        ];
         by.retain(|(_, flows)| *flows > 0);
         Ok(Self { fitting: fitting.len(), by })
     }

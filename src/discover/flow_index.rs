@@ -144,19 +144,14 @@ impl NameMatch {
 impl IndexRows {
     /// The stored form, record by record, for [`FlowIndex::open`]. Equal rows give equal bytes.
     pub fn records(self) -> Vec<Vec<u8>> {
-        records(self)
+        let exposed = self.flows.iter().enumerate().filter(|(_, flow)| flow.expose).map(|(row, _)| row).collect();
+        let head = IndexHead { form: FORM, exposed, compact_tokens: self.flows.iter().map(compact_tokens).collect() };
+        let mut records = Vec::with_capacity(FLOWS + self.flows.len());
+        records.extend([written(&head), written(&Keys::of(&self.flows)), written(&self.templates)]);
+        records.extend([written(&self.problems), written(&self.categories), written(&self.overlooked)]);
+        records.extend(self.flows.into_iter().map(|flow| written(&flow)));
+        records
     }
-}
-
-/// The records of an index, in the order of their numbers.
-fn records(rows: IndexRows) -> Vec<Vec<u8>> {
-    let exposed = rows.flows.iter().enumerate().filter(|(_, flow)| flow.expose).map(|(row, _)| row).collect();
-    let head = IndexHead { form: FORM, exposed, compact_tokens: rows.flows.iter().map(compact_tokens).collect() };
-    let mut records = Vec::with_capacity(FLOWS + rows.flows.len());
-    records.extend([written(&head), written(&Keys::of(&rows.flows)), written(&rows.templates)]);
-    records.extend([written(&rows.problems), written(&rows.categories), written(&rows.overlooked)]);
-    records.extend(rows.flows.into_iter().map(|flow| written(&flow)));
-    records
 }
 
 /// A record; nothing of an index fails to be written, and a record that is empty is read as damage.

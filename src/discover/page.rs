@@ -249,16 +249,12 @@ impl Rows {
         if selection.names.is_empty() && !selection.filters_rows() {
             return Ok((Self::All(index.len()), Vec::new()));
         }
-        let mut unknown = Vec::new();
-        let mut rows: Vec<usize> = if selection.names.is_empty() {
-            (0..index.len()).collect()
-        } else {
-            let (mut rows, none) = index.named(&selection.names)?;
-            unknown = none;
-            rows.sort_unstable();
-            rows.dedup();
-            rows
+        let (mut rows, unknown) = match selection.names.as_slice() {
+            [] => ((0..index.len()).collect(), Vec::new()),
+            names => index.named(names)?,
         };
+        rows.sort_unstable();
+        rows.dedup();
         if selection.filters_rows() {
             let Selection { tags, category, complexity, .. } = selection;
             let keys = index.keys()?;

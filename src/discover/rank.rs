@@ -71,23 +71,13 @@ impl<'a> Document<'a> {
 
     /// A flow.
     pub fn of_flow(flow: &'a FlowRow) -> Self {
-        let mut document = Self::new(flow.name.as_str()).with(Field::Description, flow.description.as_str());
-        for tag in &flow.tags {
-            document = document.with(Field::Tags, tag.as_str());
-        }
-        if let Some(category) = &flow.category {
-            document = document.with(Field::Category, category.as_str());
-        }
-        for input in &flow.inputs {
-            document = document.with(Field::Inputs, input.name.as_str());
-            if let Some(description) = &input.description {
-                document = document.with(Field::Inputs, description.as_str());
-            }
-        }
-        for example in &flow.examples {
-            document = document.with(Field::Examples, example.as_str());
-        }
-        document
+        let tags = flow.tags.iter().map(|tag| (Field::Tags, tag));
+        let category = flow.category.iter().map(|category| (Field::Category, category));
+        let inputs = flow.inputs.iter().flat_map(|input| std::iter::once(&input.name).chain(&input.description));
+        let examples = flow.examples.iter().map(|example| (Field::Examples, example));
+        let texts = tags.chain(category).chain(inputs.map(|text| (Field::Inputs, text))).chain(examples);
+        let document = Self::new(flow.name.as_str()).with(Field::Description, flow.description.as_str());
+        texts.fold(document, |document, (field, text)| document.with(field, text.as_str()))
     }
 }
 

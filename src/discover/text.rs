@@ -57,17 +57,18 @@ pub fn input_summary(flow: &FlowRow) -> String {
     }
     let mut out = String::with_capacity(32 * flow.inputs.len());
     for input in by_name(&flow.inputs) {
-        if !out.is_empty() {
-            out.push_str(", ");
-        }
-        out.push_str(&input.name);
-        out.push_str(" (");
-        out.push_str(input.kind.as_deref().unwrap_or(PLAIN_KIND));
-        out.push_str(", ");
-        out.push_str(input.needed());
-        out.push(')');
+        let between = if out.is_empty() { "" } else { ", " };
+        let kind = input.kind.as_deref().unwrap_or(PLAIN_KIND);
+        let _ = write!(out, "{between}{} ({kind}, {})", input.name, input.needed());
     }
     out
+}
+
+/// An input's name behind those before it, with a mark where it may be left out.
+fn put_name(out: &mut String, place: usize, input: &FlowInput) {
+    out.push_str(if place > 0 { ", " } else { "" });
+    out.push_str(&input.name);
+    out.push_str(if input.is_needed() { "" } else { "?" });
 }
 
 fn by_name(inputs: &[FlowInput]) -> Vec<&FlowInput> {
@@ -88,13 +89,7 @@ pub fn index_line(flow: &FlowRow) -> String {
     let mut out = shown(&flow.name, usize::MAX / 8);
     out.push('(');
     for (place, input) in by_name(&flow.inputs).into_iter().enumerate() {
-        if place > 0 {
-            out.push_str(", ");
-        }
-        out.push_str(&input.name);
-        if !input.is_needed() {
-            out.push('?');
-        }
+        put_name(&mut out, place, input);
     }
     out.push_str(if flow.inputs_unknown { "…)" } else { ")" });
     let left = LONGEST_LINE.saturating_sub(out.chars().count());
@@ -139,13 +134,7 @@ pub fn brief_inputs(flow: &FlowRow) -> String {
             let _ = write!(out, ", {} more", inputs.len() - place);
             break;
         }
-        if place > 0 {
-            out.push_str(", ");
-        }
-        out.push_str(&input.name);
-        if !input.is_needed() {
-            out.push('?');
-        }
+        put_name(&mut out, place, input);
     }
     out
 }
