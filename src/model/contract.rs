@@ -87,10 +87,8 @@ impl Contract {
             return Err(NoSchema::whole("a contract is a JSON object"));
         }
         let contract = Self::stored(name, schema);
-        match contract.validator() {
-            Ok(_) => Ok(contract),
-            Err(trouble) => Err(trouble.clone()),
-        }
+        contract.validator().map_err(Clone::clone)?;
+        Ok(contract)
     }
 
     /// A contract that was compiled before, as it was kept.

@@ -46,6 +46,11 @@ fn texts_in(value: &mut Value) -> Vec<&mut String> {
     }
 }
 
+/// What a schema lists under a key.
+fn list<'s>(schema: &'s Map<String, Value>, key: &str) -> &'s [Value] {
+    schema.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
 /// What an example is made from.
 struct Root<'s> {
     schema: &'s Value,
@@ -64,8 +69,8 @@ fn made(schema: &Value, root: &Root<'_>, depth: usize) -> Value {
         return if weight <= left { given.clone() } else { Value::from("text") };
     }
     let referred = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root.schema));
-    let first = |key: &str| schema.get(key).and_then(Value::as_array).and_then(|shapes| shapes.first());
-    let shape = first("anyOf").or_else(|| first("oneOf")).filter(|_| !schema.contains_key("properties"));
+    let shape = list(schema, "anyOf").first().or_else(|| list(schema, "oneOf").first());
+    let shape = shape.filter(|_| !schema.contains_key("properties"));
     if let Some(other) = referred.or(shape) {
         let mut made = made(other, root, depth - 1);
         // What is asked for beside it.
@@ -80,7 +85,7 @@ fn made(schema: &Value, root: &Root<'_>, depth: usize) -> Value {
         "object" => Value::Object(object(schema, root, depth)),
         "array" => {
             let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).clamp(1, 20);
-            let prefix = schema.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let prefix = list(schema, "prefixItems");
             let any = Value::Bool(true);
             let items = schema.get("items").unwrap_or(&any);
             let count = usize::try_from(least).unwrap_or(1).max(prefix.len());
@@ -107,7 +112,7 @@ fn weight_of(value: &Value) -> usize {
 
 /// A value that the schema itself gives.
 fn given(schema: &Map<String, Value>) -> Option<&Value> {
-    let first = |key: &str| schema.get(key).and_then(Value::as_array).and_then(|list| list.first());
+    let first = |key: &str| list(schema, key).first();
     schema.get("const").or_else(|| first("examples")).or_else(|| schema.get("default")).or_else(|| first("enum"))
 }
 
@@ -136,19 +141,13 @@ fn kind(schema: &Map<String, Value>) -> &str {
 
 fn object(schema: &Map<String, Value>, root: &Root<'_>, depth: usize) -> Map<String, Value> {
     let mut example = Map::new();
-    for part in schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
+    for part in list(schema, "allOf") {
         if let Value::Object(fields) = made(part, root, depth - 1) {
             example.extend(fields);
         }
     }
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    let none = Map::new();
-    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-    for (name, property) in properties {
+    let required: Vec<&str> = list(schema, "required").iter().filter_map(Value::as_str).collect();
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         if required.contains(&name.as_str()) || property.as_object().is_some_and(|fields| given(fields).is_some()) {
             example.insert(name.clone(), made(property, root, depth - 1));
         }
@@ -166,11 +165,10 @@ fn object(schema: &Map<String, Value>, root: &Root<'_>, depth: usize) -> Map<Str
 /// What a schema, or one that it refers to or combines, says of a field.
 fn property<'s>(schema: &'s Map<String, Value>, name: &str, root: &Root<'s>, depth: usize) -> Option<&'s Value> {
     let own = schema.get("properties").and_then(|properties| properties.get(name));
-    let list = |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let below = || {
         let referred = schema.get("$ref").and_then(Value::as_str).and_then(|to| referred(to, root.schema));
-        let first = list("anyOf").first().or_else(|| list("oneOf").first());
-        let mut parts = referred.into_iter().chain(first).chain(list("allOf")).filter_map(Value::as_object);
+        let first = list(schema, "anyOf").first().or_else(|| list(schema, "oneOf").first());
+        let mut parts = referred.into_iter().chain(first).chain(list(schema, "allOf")).filter_map(Value::as_object);
         parts.find_map(|part| property(part, name, root, depth.checked_sub(1)?))
     };
     own.or_else(below)

@@ -360,9 +360,7 @@ impl Directory {
             }
         }
     }
-}
 
-impl Directory {
     /// The only template whose stem or title differs from a name in case, normal form, blanks and hyphens alone.
     fn alike(&self, name: &str) -> Option<(&Listed, usize)> {
         let names = self.folded.get_or_init(|| {

@@ -153,9 +153,7 @@ impl ValueType {
             _ => false,
         }
     }
-}
 
-impl ValueType {
     /// The list or the object that a text is the JSON of, where this type is that: surfaces whose values are
     /// texts, and callers who write JSON as a text, mean it.
     pub fn nested(self, value: &Value) -> Option<Value> {
@@ -180,9 +178,7 @@ impl ValueType {
             _ => value,
         }
     }
-}
 
-impl ValueType {
     /// A value of this type, to show what one looks like.
     pub fn sample(self) -> Value {
         match self {

@@ -74,11 +74,10 @@ fn lines_end(text: &str, line: usize) -> usize {
 /// A file whose front matter and blocks have their keys in the order of the format; what it does not name comes
 /// last. Comments stay with the key that follows them.
 pub(super) fn in_order(path: &str, text: &str) -> Result<String, SyntaxProblem> {
-    let front = scan::front_matter(text).map_err(|(kind, problem)| SyntaxProblem::of_yaml(kind, problem, text))?;
-    let mut parts: Vec<(Range<usize>, &[&str])> = Vec::new();
-    let (front, body) = front;
+    let (front, body) =
+        scan::front_matter(text).map_err(|(kind, problem)| SyntaxProblem::of_yaml(kind, problem, text))?;
     let keys = if is_flow(path) { &flow::KEYS[..] } else { &template::KEYS };
-    parts.extend(front.map(|front| (front, keys)));
+    let mut parts: Vec<(Range<usize>, &[&str])> = front.map(|front| (front, keys)).into_iter().collect();
     if is_flow(path) {
         let blocks = scan::body(text, body).sections.into_iter().filter_map(|section| section.block);
         parts.extend(blocks.filter(scan::Block::is_settings).map(|block| (block.inside, &step::ORDER[..])));

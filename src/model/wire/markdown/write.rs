@@ -123,12 +123,11 @@ pub fn write_flow(
             beside.extend(data.iter().filter(|(key, _)| !is_known(&node.kind, key)).map(|(key, _)| quoted(key)));
         }
         let canvas = raw.keys().any(|key| !["id", "type", "data", "x-flowy-ignore"].contains(&key.as_str()));
-        if canvas && !lost.iter().any(|lost| lost == CANVAS) {
-            lost.push(CANVAS.to_owned());
-        }
         let described = raw.get("data").and_then(|data| data.get("description")).is_some();
-        if described && !lost.iter().any(|lost| lost == DESCRIPTIONS) {
-            lost.push(DESCRIPTIONS.to_owned());
+        for (has, what) in [(canvas, "where nodes lie on the canvas"), (described, "descriptions of nodes")] {
+            if has && !lost.iter().any(|lost| lost == what) {
+                lost.push(what.to_owned());
+            }
         }
     }
     if !beside.is_empty() {
@@ -137,9 +136,6 @@ pub fn write_flow(
     let text = format!("{}\n", text.trim_end_matches('\n'));
     Ok(Markdown { text, lost })
 }
-
-const CANVAS: &str = "where nodes lie on the canvas";
-const DESCRIPTIONS: &str = "descriptions of nodes";
 
 /// The fields of a flow in JSON that are written, or that mean nothing in Markdown.
 const FLOW: [&str; 6] = ["meta", "metadata", "nodes", "edges", "x-flowy-ignore", "$schema"];
@@ -219,8 +215,8 @@ fn step(node: &Node, raw: &Map<String, Value>, words: &StepWords, lost: &mut Vec
         }
     }
     let block = if block.is_empty() { String::new() } else { format!("```yaml\n{}```\n\n", yaml(&block)) };
-    let fence = if block.contains("\n```\n") && block.matches("```").count() > 2 { "~~~~" } else { "```" };
-    let block = if fence == "```" { block } else { fenced(&block) };
+    let holds_fence = block.contains("\n```\n") && block.matches("```").count() > 2;
+    let block = if holds_fence { fenced(&block) } else { block };
     let body = body.map(|body| format!("{body}\n")).unwrap_or_default();
     let end = if body.is_empty() { "" } else { "\n" };
     Ok(format!("## {label}{{#{id}}}\n\n{block}{body}{end}"))
