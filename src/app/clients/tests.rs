@@ -127,16 +127,6 @@ fn on_windows_the_stores_folder_is_taken_when_only_that_is_there() {
 }
 
 #[test]
-fn without_write_the_entry_and_its_place_are_returned_and_nothing_is_made() {
-    let desk = Desk::with_source("acme/flows@v1");
-    let setup = desk.show(Client::ClaudeDesktop).unwrap();
-    assert_eq!(arguments(&setup), ["serve", "--source", "acme/flows@v1"]);
-    assert_eq!((setup.file, setup.change), (Some(desk.desktop_file()), Change::Shown));
-    assert_eq!(fs::read_dir(desk.home.path()).unwrap().count(), 0);
-    assert!(setup.next[0].contains("--write"), "{:?}", setup.next);
-}
-
-#[test]
 fn what_was_set_here_goes_into_the_arguments_and_the_token_does_not() {
     let desk = Desk::with_source("")
         .and("GITHUB_REPO_URL", "https://github.com/acme/flows")
@@ -202,22 +192,6 @@ fn a_file_that_was_not_there_is_created_with_its_folder() {
     let written: serde_json::Value = serde_json::from_slice(&fs::read(desk.desktop_file()).unwrap()).unwrap();
     assert_eq!(written, serde_json::from_str::<serde_json::Value>(&setup.snippet).unwrap());
     assert_eq!(desk.names_beside(), ["claude_desktop_config.json"]);
-}
-
-#[test]
-fn a_merge_leaves_a_backup_and_a_second_one_changes_nothing() {
-    let before = "{\n  \"theme\": \"dark\",\n  \"mcpServers\": {\"other\": {\"command\": \"x\"}}\n}\n";
-    let desk = Desk::with_source("acme/flows").holding(before);
-    let setup = desk.write(Client::ClaudeDesktop).unwrap();
-    let backup = desk.desktop_file().with_file_name("claude_desktop_config.json.20261128T090503Z.bak");
-    assert_eq!(setup.change, Change::Merged { backup: Some(backup.clone()) });
-    assert_eq!(fs::read_to_string(&backup).unwrap(), before);
-    let after = fs::read_to_string(desk.desktop_file()).unwrap();
-    assert!(after.starts_with("{\n  \"theme\": \"dark\",\n") && after.contains("\"other\": {\"command\": \"x\"}"));
-
-    assert_eq!(desk.write(Client::ClaudeDesktop).unwrap().change, Change::Unchanged);
-    assert_eq!(fs::read_to_string(desk.desktop_file()).unwrap(), after);
-    assert_eq!(desk.names_beside(), ["claude_desktop_config.json", "claude_desktop_config.json.20261128T090503Z.bak"]);
 }
 
 #[test]
@@ -335,16 +309,6 @@ fn another_catalog_goes_beside_the_first_by_a_name_of_its_own() {
     assert_eq!(sources, [json!("acme/flows"), json!("acme/others")]);
     desk.server = "my flows";
     assert!(matches!(desk.show(Client::ClaudeDesktop), Err(ClientError::BadName { .. })));
-}
-
-#[test]
-fn a_client_that_is_not_known_gets_the_usual_entry_and_nothing_is_written_for_it() {
-    assert_eq!((Client::named("Claude-Code"), Client::named("cursor")), (Client::ClaudeCode, Client::Other));
-    let desk = Desk::with_source("acme/flows");
-    let shown = desk.show(Client::Other).unwrap();
-    assert_eq!((arguments(&shown).len(), shown.file), (3, None));
-    assert!(matches!(desk.write(Client::Other), Err(ClientError::UnknownFile)));
-    assert_eq!(fs::read_dir(desk.home.path()).unwrap().count(), 0);
 }
 
 #[test]
