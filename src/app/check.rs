@@ -18,7 +18,7 @@ use crate::catalog::{CatalogCheck, CatalogError, CheckOptions, check, origin};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings, system_says};
 use crate::model::{ToolAddress, Toolbox};
-use crate::names::{CatalogPath, ItemName};
+use crate::names::{CatalogPath, ItemName, words};
 use crate::source::{Ask, Source, SourceSpec, View};
 use crate::validate::{Finding, Guidance, Severity, Suppressed};
 
@@ -75,13 +75,15 @@ pub struct TypedFile {
     pub bytes: Arc<[u8]>,
 }
 
-/// What a check does with a catalog's baseline: the findings that were there before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BaselineMode {
-    /// Writes it, of what is found now.
-    Write,
-    /// Leaves unsaid what stands in it.
-    Use,
+words! {
+    /// What a check does with a catalog's baseline: the findings that were there before.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BaselineMode {
+        /// Writes it, of what is found now.
+        Write = "write",
+        /// Leaves unsaid what stands in it.
+        Use = "use",
+    }
 }
 
 /// A list of tools that was not read for this check.

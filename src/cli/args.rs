@@ -14,8 +14,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(super) use checking::{
-    BaselineChoice, CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, TestArgs, TestFormat,
-    ValidateArgs,
+    CheckFormat, DiffArgs, DiffFormat, ExplainArgs, FailOn, FixChoice, FmtArgs, TestArgs, TestFormat, ValidateArgs,
 };
 pub(super) use guiding::{GuideArgs, ValueArgs};
 pub(super) use outside::{ModelsCommand, ServersCommand};
@@ -430,17 +429,20 @@ pub(super) enum ExecutionsCommand {
     Stats(StatsArgs),
 }
 
-/// An execution's state, as it is written.
-fn state() -> impl TypedValueParser<Value = GuidedState> {
-    PossibleValuesParser::new(GuidedState::WORDS).try_map(|word| GuidedState::named(&word).ok_or("no state"))
+/// One of these words, as what it stands for.
+fn word<const N: usize, T: Clone + Send + Sync + 'static>(
+    words: [&'static str; N],
+    named: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words).try_map(move |word| named(&word).ok_or("no such word"))
 }
 
 /// Arguments of `executions show`.
 #[derive(Debug, Args)]
 pub(super) struct ShowExecutionArgs {
-    /// The execution's id, or the end of it that the list shows
-    #[arg(value_name = "ID")]
-    pub(super) id: String,
+    /// The execution.
+    #[command(flatten)]
+    pub(super) execution: ExecutionArgs,
     /// Print a self-contained HTML page with everything that happened, in order
     #[arg(long, conflicts_with = "json")]
     pub(super) html: bool,
@@ -453,7 +455,7 @@ pub(super) struct ListExecutionsArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
     /// Only executions in this state; may be repeated
-    #[arg(long = "state", value_name = "STATE", value_parser = state())]
+    #[arg(long = "state", value_name = "STATE", value_parser = word(GuidedState::WORDS, GuidedState::named))]
     pub(super) states: Vec<GuidedState>,
     /// List at most this many
     #[arg(long, value_name = "COUNT")]
@@ -473,8 +475,9 @@ pub(super) struct ExecutionArgs {
 /// Arguments of `executions cancel`.
 #[derive(Debug, Args)]
 pub(super) struct CancelArgs {
-    /// The execution's id, or the end of it that the list shows
-    pub(super) id: String,
+    /// The execution.
+    #[command(flatten)]
+    pub(super) execution: ExecutionArgs,
     /// The reason, kept with the execution
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) reason: Option<String>,
@@ -490,7 +493,7 @@ pub(super) struct PruneArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(super) flow: Option<String>,
     /// Executions in this state instead of ended ones; may be repeated
-    #[arg(long = "state", value_name = "STATE", value_parser = state())]
+    #[arg(long = "state", value_name = "STATE", value_parser = word(GuidedState::WORDS, GuidedState::named))]
     pub(super) states: Vec<GuidedState>,
     /// Executions in which nothing happened for this many days
     #[arg(long, value_name = "DAYS")]

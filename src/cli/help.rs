@@ -23,14 +23,9 @@ pub(super) enum HelpPage {
 /// What stands for a blank at which no line of a help page ends.
 pub(super) const UNBROKEN: &str = "\u{a0}";
 
-/// What means something to a command.
-struct Relevant {
-    command: &'static str,
-    /// The settings, by what they are about.
-    settings: &'static [Concern],
-    /// The other flags that every command accepts.
-    flags: &'static [&'static str],
-}
+/// What means something to commands that are alike: the settings, by what they are about, and the other flags that
+/// every command accepts.
+struct Relevant(&'static [&'static str], &'static [Concern], &'static [&'static str]);
 
 const READING: &[&str] = &["refresh", "json", "quiet", "color"];
 const ANSWERING: &[&str] = &["json", "quiet", "color"];
@@ -40,58 +35,36 @@ const EVERY_SETTING: &[Concern] =
 /// The commands, and in a second level the commands below them that differ; a command that is not
 /// here is as the one above it.
 const RELEVANT: &[Relevant] = &[
-    Relevant { command: "flowy", settings: &[Source, Catalog], flags: READING },
-    Relevant {
-        command: "list",
-        settings: &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
-        flags: READING,
-    },
-    Relevant { command: "show", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
-    Relevant {
-        command: "run",
-        settings: &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
-        flags: READING,
-    },
-    Relevant {
-        command: "guide",
-        settings: &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
-        flags: READING,
-    },
-    Relevant { command: "validate", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
-    Relevant { command: "new", settings: &[Source, All], flags: ANSWERING },
-    Relevant { command: "init", settings: &[All], flags: ANSWERING },
-    Relevant { command: "test", settings: &[Source, Reading, All], flags: ANSWERING },
-    Relevant { command: "diff", settings: &[Reading, CacheFolder, All], flags: READING },
-    Relevant { command: "fmt", settings: &[All], flags: ANSWERING },
+    Relevant(&["flowy"], &[Source, Catalog], READING),
+    Relevant(
+        &["list", "run", "guide"],
+        &[Source, Catalog, Reading, Servers, CacheFolder, StateFolder, Counts, All],
+        READING,
+    ),
+    Relevant(&["show", "validate", "graph"], &[Source, Catalog, Reading, Servers, CacheFolder, All], READING),
+    Relevant(&["new"], &[Source, All], ANSWERING),
+    Relevant(&["init", "fmt"], &[All], ANSWERING),
+    Relevant(&["test"], &[Source, Reading, All], ANSWERING),
+    Relevant(&["diff"], &[Reading, CacheFolder, All], READING),
     // The rules are the same whatever is set.
-    Relevant { command: "explain", settings: &[], flags: ANSWERING },
-    Relevant { command: "convert", settings: &[Reading, All], flags: ANSWERING },
-    Relevant { command: "import", settings: &[Reading, All], flags: ANSWERING },
-    Relevant { command: "graph", settings: &[Source, Catalog, Reading, Servers, CacheFolder, All], flags: READING },
+    Relevant(&["explain"], &[], ANSWERING),
+    Relevant(&["convert", "import"], &[Reading, All], ANSWERING),
     // A schema is JSON anyway.
-    Relevant {
-        command: "schema",
-        settings: &[Source, Catalog, Reading, CacheFolder, All],
-        flags: &["refresh", "quiet", "color"],
-    },
+    Relevant(&["schema"], &[Source, Catalog, Reading, CacheFolder, All], &["refresh", "quiet", "color"]),
     // What it prints is the protocol's, and its catalogs are those around the files.
-    Relevant { command: "lsp", settings: &[Reading, All], flags: &[] },
+    Relevant(&["lsp"], &[Reading, All], &[]),
     // What it prints is the protocol's, and its callers say when to refresh.
-    Relevant { command: "serve", settings: EVERY_SETTING, flags: &[] },
-    Relevant { command: "executions", settings: &[StateFolder, All], flags: ANSWERING },
-    Relevant { command: "executions export", settings: &[StateFolder, All], flags: &["quiet", "color"] },
-    Relevant { command: "models", settings: &[Models, All], flags: ANSWERING },
-    Relevant { command: "servers", settings: &[Servers, CacheFolder, All], flags: ANSWERING },
-    Relevant { command: "stats", settings: &[Source, StateFolder, Counts, All], flags: ANSWERING },
+    Relevant(&["serve"], EVERY_SETTING, &[]),
+    Relevant(&["executions"], &[StateFolder, All], ANSWERING),
+    Relevant(&["executions export"], &[StateFolder, All], &["quiet", "color"]),
+    Relevant(&["models"], &[Models, All], ANSWERING),
+    Relevant(&["servers"], &[Servers, CacheFolder, All], ANSWERING),
+    Relevant(&["stats"], &[Source, StateFolder, Counts, All], ANSWERING),
+    Relevant(&["doctor"], &[Source, Reading, Servers, CacheFolder, StateFolder, All], ANSWERING),
     // What is set here becomes part of the entry.
-    Relevant {
-        command: "doctor",
-        settings: &[Source, Reading, Servers, CacheFolder, StateFolder, All],
-        flags: ANSWERING,
-    },
-    Relevant { command: "config", settings: EVERY_SETTING, flags: ANSWERING },
+    Relevant(&["config"], EVERY_SETTING, ANSWERING),
     // A script is the same whatever is set.
-    Relevant { command: "completions", settings: &[], flags: &[] },
+    Relevant(&["completions"], &[], &[]),
 ];
 
 /// The commands whose `--json` is the form of the files that they write.
@@ -102,7 +75,7 @@ pub(super) fn command(page: HelpPage) -> Command {
     let command = Cli::command();
     let shared: Vec<Arg> = command.get_arguments().cloned().collect();
     let Some(all) = RELEVANT.first() else { return command };
-    let command = command.mut_args(|flag| shown(flag, all, page));
+    let command = command.mut_args(|flag| shown(flag, "flowy", all, page));
     let command = laid_out(command, page);
     command.mut_subcommands(|sub| dressed(sub, "", all, &shared, page))
 }
@@ -110,22 +83,22 @@ pub(super) fn command(page: HelpPage) -> Command {
 /// A command and those below it.
 fn dressed(command: Command, above: &str, inherited: &'static Relevant, shared: &[Arg], page: HelpPage) -> Command {
     let name = format!("{above}{}", command.get_name());
-    let relevant = RELEVANT.iter().find(|relevant| relevant.command == name).unwrap_or(inherited);
+    let relevant = RELEVANT.iter().find(|Relevant(commands, ..)| commands.contains(&&*name)).unwrap_or(inherited);
     // All of them, so that they stand in their usual order.
-    let command = command.args(shared.iter().map(|flag| shown(flag.clone(), relevant, page)));
+    let command = command.args(shared.iter().map(|flag| shown(flag.clone(), &name, relevant, page)));
     let below = format!("{name} ");
     laid_out(command, page).mut_subcommands(|sub| dressed(sub, &below, relevant, shared, page))
 }
 
-fn shown(flag: Arg, relevant: &Relevant, page: HelpPage) -> Arg {
+fn shown(flag: Arg, command: &str, Relevant(_, settings, flags): &Relevant, page: HelpPage) -> Arg {
     let id = flag.get_id().as_str();
     let means_something = match concern_of(id) {
-        Some(concern) => relevant.settings.contains(&concern),
-        None => relevant.flags.contains(&id),
+        Some(concern) => settings.contains(&concern),
+        None => flags.contains(&id),
     };
     let hidden = flag.is_hide_set() || !means_something;
     let rare = flag.is_hide_short_help_set() && page == HelpPage::Short;
-    let of_files = id == "json" && WRITING.contains(&relevant.command);
+    let of_files = id == "json" && WRITING.contains(&command);
     let flag = flag.hide(hidden).hide_short_help(rare);
     if of_files { flag.help("Write the files as JSON instead of Markdown") } else { flag }
 }

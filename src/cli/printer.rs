@@ -13,6 +13,7 @@ use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use clap::builder::StyledStr;
 use serde::Serialize;
+use terminal_size::{Height, Width, terminal_size_of};
 
 use super::args::Color;
 use super::help::UNBROKEN;
@@ -24,8 +25,6 @@ use crate::report::human::{self, Look};
 /// Stdout for results, stderr for everything else.
 #[derive(Debug)]
 pub(super) struct Printer {
-    out_terminal: bool,
-    err_terminal: bool,
     out_look: Look,
     err_look: Look,
     color: Color,
@@ -36,29 +35,19 @@ pub(super) struct Printer {
 impl Printer {
     /// The streams of this process.
     pub(super) fn of_process(color: Color, quiet: bool) -> Self {
-        let (out_terminal, err_terminal) = (io::stdout().is_terminal(), io::stderr().is_terminal());
-        let colored = |automatic: ColorChoice| match color {
-            Color::Auto => automatic != ColorChoice::Never,
-            Color::Always => true,
-            Color::Never => false,
+        let look = |automatic: ColorChoice, terminal: bool, size: Option<(Width, Height)>| Look {
+            color: match color {
+                Color::Auto => automatic != ColorChoice::Never,
+                Color::Always => true,
+                Color::Never => false,
+            },
+            terminal,
+            width: size.map(|(width, _)| usize::from(width.0)).filter(|width| terminal && *width > 0),
         };
-        let width_of = |size: Option<(terminal_size::Width, terminal_size::Height)>| {
-            size.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
-        };
-        let width = |terminal: bool, size| if terminal { width_of(size) } else { None };
+        let (out, err) = (io::stdout(), io::stderr());
         Self {
-            out_terminal,
-            err_terminal,
-            out_look: Look {
-                color: colored(AutoStream::choice(&io::stdout())),
-                terminal: out_terminal,
-                width: width(out_terminal, terminal_size::terminal_size_of(io::stdout())),
-            },
-            err_look: Look {
-                color: colored(AutoStream::choice(&io::stderr())),
-                terminal: err_terminal,
-                width: width(err_terminal, terminal_size::terminal_size_of(io::stderr())),
-            },
+            out_look: look(AutoStream::choice(&out), out.is_terminal(), terminal_size_of(&out)),
+            err_look: look(AutoStream::choice(&err), err.is_terminal(), terminal_size_of(&err)),
             color,
             quiet,
             lost: Cell::new(false),
@@ -73,11 +62,6 @@ impl Printer {
     /// How notes may look.
     pub(super) fn err_look(&self) -> Look {
         self.err_look
-    }
-
-    /// Whether notes are read by a person.
-    pub(super) fn err_is_terminal(&self) -> bool {
-        self.err_terminal
     }
 
     /// Whether only results and errors are wanted.
@@ -134,7 +118,7 @@ impl Printer {
     /// A text of a flow: byte-exact, except that a terminal gets no control characters and a last
     /// line that ends.
     pub(super) fn out_text(&self, text: &str) {
-        if self.out_terminal {
+        if self.out_look.terminal {
             return self.out(&human::safe_block(text));
         }
         self.out_exact(text);
@@ -144,16 +128,11 @@ impl Printer {
         }
     }
 
-    /// Whether a result can be shown while it comes: only a person watches it grow.
-    pub(super) fn can_stream(&self) -> bool {
-        self.out_terminal
-    }
-
     /// A result for programs.
     pub(super) fn json(&self, answer: &impl Serialize) {
         // None of our answers can refuse to be written.
         let text = serde_json::to_string_pretty(answer).unwrap_or_default();
-        self.out(&if self.out_terminal { escaped(&text) } else { text });
+        self.out(&if self.out_look.terminal { escaped(&text) } else { text });
     }
 
     /// A note, in lines that fit; not when quiet.
@@ -170,7 +149,7 @@ impl Printer {
 
     /// Whether a person can be asked: stdin and stderr are terminals, and notes are wanted.
     pub(super) fn can_ask(&self) -> bool {
-        self.err_terminal && io::stdin().is_terminal() && !self.quiet
+        self.err_look.terminal && io::stdin().is_terminal() && !self.quiet
     }
 
     /// Asks for one line; none where the person ends the input, or nobody can be asked.

@@ -37,9 +37,8 @@ pub(super) fn say(what: &str) {
 
 /// A line on stderr that says what is being waited for; gone when dropped.
 pub(super) struct ProgressLine {
-    bar: ProgressBar,
+    handle: LineHandle,
     wanted: bool,
-    lines: Arc<Mutex<Lines>>,
 }
 
 /// What is said above the line: nothing before patience ends, so that what is quick stays still.
@@ -51,16 +50,16 @@ struct Lines {
     waiting: Vec<String>,
 }
 
-/// Says something above a line, for whoever knows more than its owner.
+/// A line, for whoever knows more than its owner.
 #[derive(Clone)]
-pub(super) struct Above {
+pub(super) struct LineHandle {
     bar: ProgressBar,
     lines: Arc<Mutex<Lines>>,
 }
 
-impl Above {
-    /// Says it now, or when the line is shown; whether that may be.
-    pub(super) fn say(&self, text: String) -> bool {
+impl LineHandle {
+    /// Says something above the line now, or when the line is shown; whether that may be.
+    pub(super) fn say_above(&self, text: String) -> bool {
         let mut lines = lock(&self.lines);
         if lines.hushed {
             return false;
@@ -73,29 +72,25 @@ impl Above {
         true
     }
 
-    /// Whether what was said has been seen. Nothing is shown any more after this.
+    /// Whether what was said above has been seen. Nothing is shown there any more after this.
     pub(super) fn seen(&self) -> bool {
         let mut lines = lock(&self.lines);
         lines.waiting.clear();
         lines.begun
     }
-}
 
-/// Takes a line away for good, when something else is written to where it stands.
-#[derive(Clone)]
-pub(super) struct Hush {
-    bar: ProgressBar,
-    lines: Arc<Mutex<Lines>>,
-}
-
-impl Hush {
-    /// Takes it away, unless that is done.
+    /// Takes the line away for good, unless that is done: something else is written to where it stands.
     pub(super) fn hush(&self) {
         let mut lines = lock(&self.lines);
         if !std::mem::replace(&mut lines.hushed, true) {
             self.bar.finish_and_clear();
             self.bar.set_draw_target(ProgressDrawTarget::hidden());
         }
+    }
+
+    /// What the line says from here on.
+    pub(super) fn set_message(&self, what: String) {
+        self.bar.set_message(what);
     }
 }
 
@@ -107,39 +102,35 @@ impl ProgressLine {
             bar.set_style(style);
         }
         bar.set_message(crate::names::shown(what, LONGEST));
-        let wanted = printer.err_is_terminal() && !printer.quiet();
+        let wanted = printer.err_look().terminal && !printer.quiet();
         if wanted {
             *lock(&SHOWN) = Some(bar.clone());
         }
-        Self { bar, wanted, lines: Arc::default() }
-    }
-
-    /// What is said above the line; none where nobody would see it.
-    pub(super) fn above(&self) -> Option<Above> {
-        self.wanted.then(|| Above { bar: self.bar.clone(), lines: self.lines.clone() })
-    }
-
-    /// What takes it away for good.
-    pub(super) fn hush(&self) -> Hush {
-        Hush { bar: self.bar.clone(), lines: self.lines.clone() }
+        Self { handle: LineHandle { bar, lines: Arc::default() }, wanted }
     }
 
     /// The line, for whoever knows more than its owner.
-    pub(super) fn line(&self) -> ProgressBar {
-        self.bar.clone()
+    pub(super) fn line(&self) -> LineHandle {
+        self.handle.clone()
+    }
+
+    /// The same for what is said above it; none where nobody would see it.
+    pub(super) fn above(&self) -> Option<LineHandle> {
+        self.wanted.then(|| self.line())
     }
 
     /// Begins to show the line when patience ends; never returns.
     pub(super) async fn run(&self) -> std::convert::Infallible {
         if self.wanted {
             tokio::time::sleep(PATIENCE).await;
-            let mut lines = lock(&self.lines);
+            let LineHandle { bar, lines } = &self.handle;
+            let mut lines = lock(lines);
             if !lines.hushed {
-                self.bar.set_draw_target(ProgressDrawTarget::stderr());
-                self.bar.enable_steady_tick(TICK);
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(TICK);
                 lines.begun = true;
                 for line in lines.waiting.drain(..) {
-                    self.bar.println(line);
+                    bar.println(line);
                 }
             }
             drop(lines);
@@ -151,7 +142,7 @@ impl ProgressLine {
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         lock(&SHOWN).take();
-        self.bar.finish_and_clear();
+        self.handle.bar.finish_and_clear();
     }
 }
 
@@ -161,19 +152,18 @@ mod tests {
 
     #[test]
     fn what_was_said_before_the_line_was_shown_was_not_seen() {
-        let above = |begun| Above {
+        let line = |begun| LineHandle {
             bar: ProgressBar::hidden(),
             lines: Arc::new(Mutex::new(Lines { begun, ..Lines::default() })),
         };
-        let quick = above(false);
-        assert!(quick.say("done".to_owned()));
+        let quick = line(false);
+        assert!(quick.say_above("done".to_owned()));
         assert_eq!(quick.lines.lock().unwrap().waiting, ["done"]);
         assert!(!quick.seen(), "so it is told at the end");
-        let slow = above(true);
-        assert!(slow.say("done".to_owned()));
-        let hush = Hush { bar: slow.bar.clone(), lines: slow.lines.clone() };
-        hush.hush();
-        assert!(!slow.say("more".to_owned()), "nobody would see it");
+        let slow = line(true);
+        assert!(slow.say_above("done".to_owned()));
+        slow.hush();
+        assert!(!slow.say_above("more".to_owned()), "nobody would see it");
         assert!(slow.seen() && slow.lines.lock().unwrap().waiting.is_empty());
     }
 }

@@ -10,17 +10,19 @@ use crate::app::{Code, Error};
 use crate::clock::Clock;
 use crate::config::{Environment, Settings};
 use crate::files::read_named;
-use crate::names::{FLOW_ENDING, quoted, shown};
+use crate::names::{FLOW_ENDING, quoted, shown, words};
 
-/// The programs whose prompts are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForeignKind {
-    /// `*.prompty`.
-    Prompty,
-    /// `.claude/commands/*.md`.
-    ClaudeCommand,
-    /// `SKILL.md`, or the folder that it lies in.
-    Skill,
+words! {
+    /// The programs whose prompts are read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ForeignKind {
+        /// `*.prompty`.
+        Prompty = "prompty",
+        /// `.claude/commands/*.md`.
+        ClaudeCommand = "claude-command",
+        /// `SKILL.md`, or the folder that it lies in.
+        Skill = "skill",
+    }
 }
 
 /// What is to be imported, and where it goes.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
-use crate::app::{Severity, Shard};
+use super::word;
+use crate::app::{BaselineMode, Severity, Shard};
 
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
@@ -35,8 +36,8 @@ pub(in crate::cli) struct ValidateArgs {
     #[arg(long, conflicts_with_all = ["json", "format", "baseline"])]
     pub(in crate::cli) diff: bool,
     /// Write today's findings to flowy-baseline.json, or report only those that are not in it
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(in crate::cli) baseline: Option<BaselineChoice>,
+    #[arg(long, value_name = "WHAT", value_parser = word(BaselineMode::WORDS, BaselineMode::named))]
+    pub(in crate::cli) baseline: Option<BaselineMode>,
 }
 
 /// Arguments of `fmt`.
@@ -120,13 +121,6 @@ impl FailOn {
             Self::Never => false,
         }
     }
-}
-
-/// What is done with a baseline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum BaselineChoice {
-    Write,
-    Use,
 }
 
 /// Arguments of `diff`.

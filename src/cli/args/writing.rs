@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 
+use super::word;
+use crate::app::ForeignKind;
+
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("place").required(true).args(["out", "replace"])))]
@@ -58,8 +61,8 @@ pub(in crate::cli) struct InitArgs {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ImportArgs {
     /// What the files are
-    #[arg(value_name = "KIND", value_parser = PossibleValuesParser::new(["prompty", "claude-command", "skill"]))]
-    pub(in crate::cli) kind: String,
+    #[arg(value_name = "KIND", value_parser = word(ForeignKind::WORDS, ForeignKind::named))]
+    pub(in crate::cli) kind: ForeignKind,
     /// Files to read; of a skill, also its folder
     #[arg(value_name = "FILE", required = true)]
     pub(in crate::cli) files: Vec<PathBuf>,

@@ -1,9 +1,7 @@
 //! `flowy convert` and `flowy import`: flows and templates from one form into another.
 
 use super::{Done, World, wait};
-use crate::app::{
-    Conversion, ConvertRequest, ForeignKind, Form, ImportRequest, convert as convert_files, import as import_files,
-};
+use crate::app::{Conversion, ConvertRequest, Form, ImportRequest, convert as convert_files, import as import_files};
 use crate::cli::args::{ConvertArgs, ImportArgs};
 use crate::report::{human, wire};
 
@@ -24,22 +22,14 @@ pub(super) fn convert(args: &ConvertArgs, world: &World<'_>) -> Done {
 /// Brings in prompts of other programs.
 pub(super) fn import(args: &ImportArgs, world: &World<'_>) -> Done {
     let settings = world.settings()?;
-    let kind = match args.kind.as_str() {
-        "prompty" => ForeignKind::Prompty,
-        "skill" => ForeignKind::Skill,
-        _ => ForeignKind::ClaudeCommand,
-    };
-    let request = ImportRequest { kind, files: args.files.clone(), out: args.out.clone() };
+    let request = ImportRequest { kind: args.kind, files: args.files.clone(), out: args.out.clone() };
     let work = import_files(&request, &settings, world.environment, world.clock.clone());
     Ok(told(&wait(world, "importing", work)??, world))
 }
 
 /// Prints a line for each file that was written; the exit code.
 fn told(conversion: &Conversion, world: &World<'_>) -> u8 {
-    if world.everywhere.json {
-        world.printer.json(&wire::conversion(conversion));
-    } else {
-        world.printer.out(&human::conversion(conversion, world.printer.quiet(), world.printer.out_look()));
-    }
+    let quiet = world.printer.quiet();
+    world.answer(|| wire::conversion(conversion), |look| human::conversion(conversion, quiet, look));
     0
 }

@@ -35,7 +35,7 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             }
         }
         ExecutionsCommand::Show(args) => {
-            let story = reading(world, app.story(&args.id))?;
+            let story = reading(world, app.story(&args.execution.id))?;
             if args.html {
                 printer.out(&timeline::html(&story));
             } else if json {
@@ -49,8 +49,9 @@ pub(super) fn executions(command: &ExecutionsCommand, world: &World<'_>) -> Done
             printer.json(&wire::exported(&story));
         }
         ExecutionsCommand::Cancel(args) => {
-            let before = reading(world, app.story(&args.id)).is_ok_and(|story| story.guided.cancelled().is_some());
-            let turn = reading(world, app.cancel(&args.id, args.reason.as_deref()))?;
+            let id = &args.execution.id;
+            let before = reading(world, app.story(id)).is_ok_and(|story| story.guided.cancelled().is_some());
+            let turn = reading(world, app.cancel(id, args.reason.as_deref()))?;
             if json {
                 printer.json(&wire::turn(&turn));
             } else {

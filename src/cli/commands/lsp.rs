@@ -7,7 +7,7 @@ use crate::lsp;
 /// Serves one editor. From here on stdout belongs to the protocol.
 pub(super) fn lsp(world: &World<'_>) -> Done {
     let workbench = Workbench::new(world.settings()?, world.clock.clone());
-    if world.printer.err_is_terminal() {
+    if world.printer.err_look().terminal {
         world.printer.note("flowy serves an editor over stdin and stdout; Ctrl-C ends it.");
     }
     let served = runtime()?.block_on(lsp::serve_stdio(workbench));

@@ -20,7 +20,7 @@ pub(super) fn models(command: &ModelsCommand, world: &World<'_>) -> Done {
             let doing = format!("asking {}", crate::names::shown(&args.name, 60));
             // Where no line moves, its user is told what is waited for, and for how long.
             if let Some(row) = list_models(&settings).iter().find(|row| row.spec.name == args.name)
-                && !printer.err_is_terminal()
+                && !printer.err_look().terminal
             {
                 printer.note(&format!("{doing}, for {} s at most", row.spec.timeout.as_secs().max(1)));
             }

@@ -1,7 +1,7 @@
 //! `flowy new` and `flowy init`: a flow, and a catalog, to begin with.
 
 use super::{Done, Stop, World, wait};
-use crate::app::{Form, NewRequest, new_catalog, new_flow};
+use crate::app::{Created, Form, NewRequest, new_catalog, new_flow};
 use crate::cli::args::{InitArgs, NewArgs};
 use crate::report::human;
 
@@ -20,8 +20,7 @@ pub(super) fn new(args: &NewArgs, world: &World<'_>) -> Done {
         ask(&mut request, world)?;
     }
     let work = new_flow(&request, &settings, world.environment, world.clock.clone());
-    let created = wait(world, "writing", work)??;
-    world.printer.out(&human::created(&created, world.printer.quiet(), world.printer.out_look()));
+    tell(&wait(world, "writing", work)??, world);
     Ok(0)
 }
 
@@ -29,9 +28,13 @@ pub(super) fn new(args: &NewArgs, world: &World<'_>) -> Done {
 pub(super) fn init(args: &InitArgs, world: &World<'_>) -> Done {
     let settings = world.settings()?;
     let work = new_catalog(args.folder.as_deref(), form(world), &settings, world.environment, world.clock.clone());
-    let created = wait(world, "writing", work)??;
-    world.printer.out(&human::created(&created, world.printer.quiet(), world.printer.out_look()));
+    tell(&wait(world, "writing", work)??, world);
     Ok(0)
+}
+
+/// Prints what was written.
+fn tell(created: &Created, world: &World<'_>) {
+    world.printer.out(&human::created(created, world.printer.quiet(), world.printer.out_look()));
 }
 
 /// The form of the files.

@@ -140,11 +140,11 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
     // Where the texts of the steps are wanted, each stands under its line at the end.
     let above = progress.above().filter(|_| !args.steps && !world.everywhere.json);
     let ended = above.clone().map(|above| {
-        let (told, line) = (told.clone(), line.clone());
+        let told = told.clone();
         let on_end: OnEnd = Arc::new(move |run, step| {
-            line.set_message(human::under_way(run));
+            above.set_message(human::under_way(run));
             if let Some(line) = human::step_line(run, step, look)
-                && above.say(line)
+                && above.say_above(line)
             {
                 lock(&told).insert(step);
             }
@@ -153,13 +153,13 @@ fn carry_out((app, servers): (&App, &Servers), wanted: Wanted<'_>, args: &RunArg
     });
     let step_by_step = ended.is_none();
     // A result that grows is for a person who waits for nothing else.
-    let streams = printer.can_stream() && !world.everywhere.json && !args.steps && args.result.is_none();
+    let streams = printer.out_look().terminal && !world.everywhere.json && !args.steps && args.result.is_none();
     let streamed = streams.then(|| Arc::new(Streamed::default()));
     let pieces = streamed.clone().map(|streamed| {
-        let hush = progress.hush();
+        let line = progress.line();
         let on_piece: OnPiece = Arc::new(move |piece| match piece {
             StreamPiece::Text(text) => {
-                hush.hush();
+                line.hush();
                 streamed.more(text);
             }
             StreamPiece::Restart => streamed.again(),
@@ -296,11 +296,7 @@ fn rehearse(app: &App, request: &ExecuteRequest, world: &World<'_>) -> Done {
     let progress = ProgressLine::of(world.printer, &format!("reading {}", app.describe()));
     let rehearsal = wait_with(&progress, app.rehearse(request, &Caller::default()))??;
     drop(progress);
-    if world.everywhere.json {
-        world.printer.json(&wire::rehearsal(&rehearsal, Some(usize::MAX)));
-    } else {
-        // What the flow's author and the caller wrote is made safe where it stands: the rest is painted.
-        world.printer.out(&human::rehearsal(&rehearsal, world.printer.out_look()));
+    if world.answer(|| wire::rehearsal(&rehearsal, Some(usize::MAX)), |look| human::rehearsal(&rehearsal, look)) {
         world.warn_of(&rehearsal.origin);
     }
     // Values that are missing are what a rehearsal is asked for; a step that can't work is a failure.

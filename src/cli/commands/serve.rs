@@ -46,7 +46,7 @@ fn serve_by(settings: Settings, args: &ServeArgs, world: &World<'_>) -> Done {
     if app.unasked_examples() {
         tracing::warn!("{UNASKED_EXAMPLES}");
     }
-    if world.printer.err_is_terminal() {
+    if world.printer.err_look().terminal {
         let from = crate::names::shown(&app.describe(), 300);
         world.printer.note(&format!("flowy serves {from} to an MCP client over stdin and stdout; Ctrl-C ends it."));
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Done, ENDING, Stop, World, own_program, wait};
 use crate::app::{
-    BaselineMode, CheckRequest, Checkup, Error, KeptTools, Overlay, Servers, Severity, TypedFile, add_to_file,
-    check_paths, fix_paths, name_of_text, write_changed,
+    CheckRequest, Checkup, Error, KeptTools, Overlay, Servers, Severity, TypedFile, add_to_file, check_paths,
+    fix_paths, name_of_text, write_changed,
 };
 use crate::cli::args::{CheckFormat, FailOn, FixChoice, ValidateArgs};
 use crate::report::{ci, human, wire};
@@ -38,17 +38,13 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
         since: args.since.clone(),
         baseline: None,
     };
-    let baseline = args.baseline.map(|mode| match mode {
-        crate::cli::args::BaselineChoice::Write => BaselineMode::Write,
-        crate::cli::args::BaselineChoice::Use => BaselineMode::Use,
-    });
     let printer = world.printer;
     let check = |request: &CheckRequest| {
         wait(world, "checking", check_paths(request, &settings, world.environment, world.clock.clone()))
     };
     // With servers, the first look only tells which of them are called.
     if servers.is_none() {
-        request.baseline = baseline;
+        request.baseline = args.baseline;
     }
     if args.fix.is_some() || args.diff {
         let unsafe_too = args.fix == Some(FixChoice::Unsafe);
@@ -84,8 +80,8 @@ pub(super) fn validate(args: &ValidateArgs, world: &World<'_>) -> Done {
             // What was fetched for the first look is what the second one looks at.
             request.refresh = false;
         }
-        if !wanted.is_empty() || baseline.is_some() {
-            request.baseline = baseline;
+        if !wanted.is_empty() || args.baseline.is_some() {
+            request.baseline = args.baseline;
             checkup = check(&request)??;
         }
         for notice in servers.notices(|alias| wanted.contains(alias)) {
