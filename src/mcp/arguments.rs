@@ -88,15 +88,11 @@ impl Arguments {
         for (sent_as, value) in sent {
             let normal = nfc(&sent_as);
             let found = flow.arguments.iter().find(|argument| argument.key == sent_as || argument.name == normal);
-            let Some(argument) = found else {
+            let Some(argument) = found.filter(|_| !value.is_null()) else {
                 if !absent(&value) {
                     unknown.push(sent_as);
                 }
                 continue;
-            };
-            let value = match value {
-                Value::Null => continue,
-                value => value,
             };
             match variables.get(&argument.name) {
                 Some(before) if *before != value => return Err(given_twice(&argument.key)),
@@ -198,14 +194,10 @@ impl Parameter {
     /// The value in the kind that is wanted, where what was sent can only mean that.
     fn put_right(&self, value: Value) -> Result<Value, Error> {
         match self.kind {
-            Kind::Text => match value {
+            Kind::Text | Kind::File => match value {
                 Value::String(_) => Ok(value),
-                Value::Number(number) => Ok(Value::String(number.to_string())),
-                other => Err(self.misfit(&other, "a text")),
-            },
-            Kind::File => match value {
-                Value::String(_) => Ok(value),
-                Value::Object(_) => Ok(Value::String(value.to_string())),
+                Value::Number(_) if self.kind == Kind::Text => Ok(Value::String(value.to_string())),
+                Value::Object(_) if self.kind == Kind::File => Ok(Value::String(value.to_string())),
                 other => Err(self.misfit(&other, "a text")),
             },
             Kind::Flag => match &value {

@@ -116,19 +116,13 @@ const CONTEXT: usize = 4_000;
 fn message(asked: &Asked) -> String {
     let Asked { flow, step, escalation } = asked;
     let about = format!("Flow {}, step {}: {}", shown(flow, 200), shown(step, 200), escalation.reason);
-    match escalation.context.as_ref().map(text_of) {
+    // JSON as a person can read it.
+    let text = |value: &Value| value.as_str().map_or_else(|| format!("{value:#}"), str::to_owned);
+    match escalation.context.as_ref().map(text) {
         Some(context) if !context.trim().is_empty() => {
             format!("{about}\n\n{}", context.chars().take(CONTEXT).collect::<String>())
         }
         _ => about,
-    }
-}
-
-/// A text as it is, other values as JSON that a person can read.
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
     }
 }
 

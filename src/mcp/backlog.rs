@@ -1,7 +1,7 @@
 //! How much a client has asked for and not taken yet: beyond a bound nothing more is read of it, so a
 //! client that writes and does not read can't fill our memory.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
@@ -33,12 +33,12 @@ struct BacklogState {
 impl Backlog {
     /// A request came.
     pub(super) fn asked(&self, id: RequestId) {
-        self.state().open.push(id);
+        lock(&self.0.state).open.push(id);
     }
 
     /// A request is answered, or nobody waits for its answer any more.
     pub(super) fn answered(&self, id: &RequestId) {
-        let mut state = self.state();
+        let mut state = lock(&self.0.state);
         if let Some(place) = state.open.iter().position(|open| open == id) {
             state.open.swap_remove(place);
         }
@@ -48,7 +48,7 @@ impl Backlog {
 
     /// So many bytes are on their way out, until what is returned is let go of.
     pub(super) fn add(&self, bytes: usize) -> OnItsWay {
-        self.state().bytes += bytes;
+        lock(&self.0.state).bytes += bytes;
         OnItsWay { backlog: self.clone(), bytes }
     }
 
@@ -56,7 +56,7 @@ impl Backlog {
     pub(super) async fn has_room(&self) {
         loop {
             {
-                let state = self.state();
+                let state = lock(&self.0.state);
                 // A single answer may be larger than all that may wait.
                 if state.open.len() < MOST_OPEN && state.bytes < MOST_BYTES {
                     return;
@@ -64,10 +64,6 @@ impl Backlog {
             }
             self.0.less.notified().await;
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, BacklogState> {
-        lock(&self.0.state)
     }
 }
 
@@ -79,7 +75,7 @@ pub(super) struct OnItsWay {
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        self.backlog.state().bytes -= self.bytes;
+        lock(&self.backlog.0.state).bytes -= self.bytes;
         self.backlog.0.less.notify_one();
     }
 }

@@ -14,6 +14,19 @@ pub(super) use super::parameter::{Kind, Parameter};
 use super::reply::{Reply, ToolCall};
 use crate::app::Error;
 
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// It reaches outside this machine.
+    OpenWorld,
+    /// The same call again changes nothing more.
+    Idempotent,
+    /// It changes nothing at all.
+    ReadOnly,
+    /// It does something that can't be undone.
+    Destructive,
+}
+
 /// How a tool writes down that nothing came of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureShape {
@@ -28,7 +41,6 @@ pub(super) type ToolRun = for<'a> fn(&'a ToolCall, &'a Arguments) -> BoxFuture<'
 
 /// One tool.
 #[derive(Debug, Clone, Copy)]
-#[allow(clippy::struct_excessive_bools, reason = "the protocol asks for these four")]
 pub(super) struct Definition {
     /// Its name, in `snake_case`.
     pub(super) name: &'static str,
@@ -36,14 +48,8 @@ pub(super) struct Definition {
     pub(super) title: &'static str,
     /// When to use it and what comes next.
     pub(super) description: &'static str,
-    /// Whether it reaches outside this machine.
-    pub(super) open_world: bool,
-    /// Whether the same call again changes nothing more.
-    pub(super) idempotent: bool,
-    /// Whether it changes nothing at all.
-    pub(super) read_only: bool,
-    /// Whether it does something that can't be undone.
-    pub(super) destructive: bool,
+    /// What a client is told of what it does to the world.
+    pub(super) hints: &'static [Hint],
     /// What it does of the steps of flows.
     pub(super) steps: StepWork,
     /// Among which calls it takes one of the places that there are.
@@ -104,13 +110,14 @@ impl Definition {
         if !required.is_empty() {
             schema.insert("required".to_owned(), json!(required));
         }
+        let is = |hint| self.hints.contains(&hint);
         let annotations = ToolAnnotations::from_raw(
             None,
-            Some(self.read_only && !more),
-            Some(self.destructive || anything),
+            Some(is(Hint::ReadOnly) && !more),
+            Some(is(Hint::Destructive) || anything),
             // What would only be idempotent for changing nothing is so no more.
-            Some(self.idempotent && !(more && self.read_only)),
-            Some(self.open_world),
+            Some(is(Hint::Idempotent) && !(more && is(Hint::ReadOnly))),
+            Some(is(Hint::OpenWorld)),
         );
         Tool::new(self.name, self.description, Arc::new(schema)).with_title(self.title).with_annotations(annotations)
     }

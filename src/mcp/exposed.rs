@@ -47,7 +47,7 @@ impl Exposing {
     /// When the catalog can't be reached.
     pub(super) async fn now(&self) -> Result<Arc<Exposed>, Error> {
         let exposed = Arc::new(self.app.exposed().await?);
-        let mut seen = self.seen();
+        let mut seen = lock(&self.seen);
         seen.newest = exposed.clone();
         if seen.logged.as_ref() != Some(&exposed.revision) {
             seen.logged = Some(exposed.revision.clone());
@@ -63,14 +63,14 @@ impl Exposing {
     /// When the catalog can't be reached.
     pub(super) async fn to_list(&self) -> Result<Arc<Exposed>, Error> {
         let exposed = self.now().await;
-        self.seen().listed = Some(exposed.as_ref().map(Arc::clone).unwrap_or_default());
+        lock(&self.seen).listed = Some(exposed.as_ref().map(Arc::clone).unwrap_or_default());
         exposed
     }
 
     /// Whether the tools are others than those that the client was shown. It counts as told.
     pub(super) async fn changed(&self) -> bool {
         let Ok(now) = self.now().await else { return false };
-        let mut seen = self.seen();
+        let mut seen = lock(&self.seen);
         let changed = seen.listed.as_ref().is_some_and(|listed| listed.tools != now.tools);
         if changed {
             seen.listed = Some(now);
@@ -80,11 +80,7 @@ impl Exposing {
 
     /// What was worked out last, without a look at the catalog.
     pub(super) fn newest(&self) -> Arc<Exposed> {
-        self.seen().newest.clone()
-    }
-
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        lock(&self.seen)
+        lock(&self.seen).newest.clone()
     }
 }
 

@@ -35,7 +35,7 @@ impl Outbox {
     /// A tool's result that stands for a written reply, which waits here for its message.
     pub(super) fn keep(&self, id: RequestId, written: Written, failed: bool) -> CallToolResult {
         let mark = self.mark.to_string();
-        self.waiting().insert(id, written);
+        lock(&self.waiting).insert(id, written);
         let content = vec![ContentBlock::text(mark.clone())];
         let mut result = if failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
         // An object: handshake clients may be given nothing else, and rmcp sees to that.
@@ -45,7 +45,7 @@ impl Outbox {
 
     /// Takes a reply back: its request was cancelled, and perhaps no message will come.
     pub(super) fn take(&self, id: &RequestId) -> Option<Written> {
-        self.waiting().remove(id)
+        lock(&self.waiting).remove(id)
     }
 
     /// The reply that waits for this message. To be asked for at once: a late cancellation takes it
@@ -93,10 +93,6 @@ impl Outbox {
         line.push(b'\n');
         Ok(line)
     }
-
-    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Written>> {
-        lock(&self.waiting)
-    }
 }
 
 #[cfg(test)]
@@ -124,7 +120,7 @@ mod tests {
             };
             let plain = serde_json::to_string(&message(&id, plain)).unwrap() + "\n";
             assert_eq!(String::from_utf8(sent).unwrap(), plain);
-            assert!(outbox.waiting().is_empty());
+            assert!(lock(&outbox.waiting).is_empty());
         }
     }
 
@@ -134,6 +130,6 @@ mod tests {
         let id = NumberOrString::Number(3);
         drop(outbox.keep(id.clone(), Written::of(&json!({})), false));
         assert!(outbox.take(&id).is_some());
-        assert!(outbox.waiting().is_empty());
+        assert!(lock(&outbox.waiting).is_empty());
     }
 }

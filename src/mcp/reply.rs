@@ -40,7 +40,7 @@ impl ToolCall {
 }
 
 /// What a tool answers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Reply {
     /// For programs.
     pub(super) value: Value,
@@ -59,7 +59,7 @@ pub(super) struct Reply {
 impl Reply {
     /// A success.
     pub(super) fn of(answer: &impl Serialize) -> Self {
-        Self { value: wire::value(answer), failed: false, text: None, written: None, asks: None, beside: Vec::new() }
+        Self { value: wire::value(answer), ..Self::default() }
     }
 
     /// How a guided execution stands, with the files that its tools gave since the call before.
@@ -71,7 +71,7 @@ impl Reply {
 
     /// A failure.
     pub(super) fn failure(value: Value) -> Self {
-        Self { value, failed: true, text: None, written: None, asks: None, beside: Vec::new() }
+        Self { value, failed: true, ..Self::default() }
     }
 
     /// The same with files beside it, for a result that has content.
@@ -82,12 +82,12 @@ impl Reply {
 
     /// A text and nothing else.
     pub(super) fn text(text: String) -> Self {
-        Self { value: Value::Null, failed: false, text: Some(text), written: None, asks: None, beside: Vec::new() }
+        Self { text: Some(text), ..Self::default() }
     }
 
     /// A success that is written already.
     pub(super) fn written(written: Written) -> Self {
-        Self { value: Value::Null, failed: false, text: None, written: Some(written), asks: None, beside: Vec::new() }
+        Self { written: Some(written), ..Self::default() }
     }
 
     /// The value, written.

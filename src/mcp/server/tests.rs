@@ -11,7 +11,7 @@ use super::*;
 use crate::app::EXAMPLES;
 use crate::clock::ManualClock;
 use crate::config::{Environment, Settings};
-use crate::mcp::definition::{CallPlace, FailureShape};
+use crate::mcp::definition::{CallPlace, FailureShape, Hint};
 use crate::source::{Pace, SourceSpec};
 
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
@@ -23,10 +23,7 @@ const fn tool(name: &'static str, run: crate::mcp::definition::ToolRun) -> Defin
         name,
         title: "Test",
         description: "Test",
-        open_world: false,
-        idempotent: true,
-        read_only: true,
-        destructive: false,
+        hints: &[Hint::Idempotent, Hint::ReadOnly],
         steps: crate::mcp::definition::StepWork::None,
         place: CallPlace::Reading,
         parameters: &[],

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use super::REF;
 use crate::app::{BeginRequest, Error};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -14,10 +14,7 @@ pub(super) const TOOL: Definition = Definition {
     title: "Begin a guided execution",
     description: "Begins a flow that you carry out yourself, step by step; everything is kept. Use it for flows with \
                   personas or contracts, or long work. Next: do the step, then flows_complete_step.",
-    open_world: true,
-    idempotent: false,
-    read_only: false,
-    destructive: false,
+    hints: &[Hint::OpenWorld],
     steps: StepWork::Does,
     place: CallPlace::Steps,
     parameters: &[

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use super::EXECUTION;
 use crate::app::Error;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -14,10 +14,7 @@ pub(super) const TOOL: Definition = Definition {
     title: "Cancel a guided execution",
     description: "Ends a guided execution; it stays readable. Use it when your user no longer wants the result. Next: \
                   flows_status shows what was done.",
-    open_world: false,
-    idempotent: true,
-    read_only: false,
-    destructive: true,
+    hints: &[Hint::Idempotent, Hint::Destructive],
     steps: StepWork::None,
     place: CallPlace::None,
     parameters: &[

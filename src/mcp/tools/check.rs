@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::REF;
 use crate::app::{DraftRequest, Error};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::files::FORMAT;
 use crate::report::wire;
@@ -16,10 +16,7 @@ pub(super) const TOOL: Definition = Definition {
     title: "Check a flow's text",
     description: "Checks a flow that you write: findings with fixes, plan, dry run; nothing is written. Use it without \
                   flow for the format, then with each draft. Next: what nextStep says.",
-    open_world: true,
-    idempotent: true,
-    read_only: true,
-    destructive: false,
+    hints: &[Hint::OpenWorld, Hint::Idempotent, Hint::ReadOnly],
     steps: StepWork::None,
     place: CallPlace::Reading,
     parameters: &[

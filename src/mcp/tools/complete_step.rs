@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use super::{EXECUTION, TOKEN};
 use crate::app::{Closure, Error, StepOutcome, Ticket};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -15,10 +15,7 @@ pub(super) const TOOL: Definition = Definition {
     description: "Checks and keeps the open step's output, and gives the next step or the final result. Use it when a \
                   step is done; after a lost reply call it again unchanged. Next: do the step it hands out; on \
                   CONTRACT_VIOLATION fix every issue and repeat.",
-    open_world: true,
-    idempotent: true,
-    read_only: false,
-    destructive: false,
+    hints: &[Hint::OpenWorld, Hint::Idempotent],
     steps: StepWork::Does,
     place: CallPlace::Steps,
     parameters: &[

@@ -8,7 +8,7 @@ use super::{EXECUTION, TOKEN};
 use crate::app::{Asker, Error, Question, Ticket};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::asking::{Person, input_required};
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -18,10 +18,7 @@ pub(super) const TOOL: Definition = Definition {
     description: "Puts questions to your user; nothing goes on before the answer. Use it when only a person can decide or \
                   know, or a step is refused repeatedly. Next: ask your user, then flows_resume, unless the reply \
                   holds the answers.",
-    open_world: false,
-    idempotent: true,
-    read_only: false,
-    destructive: false,
+    hints: &[Hint::Idempotent],
     steps: StepWork::None,
     place: CallPlace::None,
     parameters: &[

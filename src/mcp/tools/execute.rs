@@ -8,7 +8,7 @@ use super::REF;
 use crate::app::{Caller, Detail, Error, ExecuteRequest, ModelChoice, OnFailure, Outcome};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, OutcomeAnswer};
 
@@ -24,10 +24,7 @@ pub(super) const TOOL: Definition = Definition {
     description: "Executes a flow: fills its templates in order and returns finalResult: a finished prompt, or where \
                   the operator has models their answer. Use it when you know the inputs (flows_show). Next: what nextStep says; if running \
                   or truncated, flows_status with executionId.",
-    open_world: true,
-    idempotent: true,
-    read_only: true,
-    destructive: false,
+    hints: &[Hint::OpenWorld, Hint::Idempotent, Hint::ReadOnly],
     steps: StepWork::Does,
     place: CallPlace::Steps,
     parameters: &[

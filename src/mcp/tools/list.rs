@@ -7,7 +7,7 @@ use super::REF;
 use crate::app::{Error, ListRequest, Listing, ListingCost};
 use crate::discover::{LARGEST_BUDGET, LARGEST_LIMIT, ListKind, Mode, Page, Selection};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire::{self, Travels, WarningAnswer};
 
@@ -25,10 +25,7 @@ pub(super) const TOOL: Definition = Definition {
     title: "List flows",
     description: "Lists the catalog's prompt flows, best first for a query. Use it first, to find a flow for a task. \
                   Next: flows_show for inputs and steps.",
-    open_world: true,
-    idempotent: true,
-    read_only: true,
-    destructive: false,
+    hints: &[Hint::OpenWorld, Hint::Idempotent, Hint::ReadOnly],
     steps: StepWork::None,
     place: CallPlace::Reading,
     parameters: &[

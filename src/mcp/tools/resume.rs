@@ -8,7 +8,7 @@ use super::EXECUTION;
 use super::execute::executed;
 use crate::app::{Caller, Detail, Error, ResumeRequest, Resumed};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -21,10 +21,7 @@ pub(super) const TOOL: Definition = Definition {
     description: "Brings the answers to flows_escalate and hands you the same step with a new stepToken; or, for a state \
                   interrupted, lets the server go on. Use it when your user has answered or wants the result. Next: as \
                   nextStep says.",
-    open_world: true,
-    idempotent: true,
-    read_only: false,
-    destructive: false,
+    hints: &[Hint::OpenWorld, Hint::Idempotent],
     steps: StepWork::Does,
     place: CallPlace::None,
     parameters: &[

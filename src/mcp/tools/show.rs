@@ -6,7 +6,7 @@ use super::REF;
 use crate::app::{Error, ShowRequest, Shown};
 use crate::discover::LARGEST_BUDGET;
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::{draw, wire};
 
@@ -15,10 +15,7 @@ pub(super) const TOOL: Definition = Definition {
     title: "Show a flow",
     description: "Shows a flow as it would run (inputs, steps, outputs, faults), or a \
                   template's text. Use it before flows_execute or flows_begin. Next: one of them, with the inputs.",
-    open_world: true,
-    idempotent: true,
-    read_only: true,
-    destructive: false,
+    hints: &[Hint::OpenWorld, Hint::Idempotent, Hint::ReadOnly],
     steps: StepWork::None,
     place: CallPlace::Reading,
     parameters: &[

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::app::{Error, GuidedState, MOST_CHARACTERS, Section, StatusAnswer, StatusRequest};
 use crate::mcp::arguments::Arguments;
-use crate::mcp::definition::{CallPlace, Definition, FailureShape, Kind, Parameter, StepWork};
+use crate::mcp::definition::{CallPlace, Definition, FailureShape, Hint, Kind, Parameter, StepWork};
 use crate::mcp::reply::{Reply, ToolCall};
 use crate::report::wire;
 
@@ -15,10 +15,7 @@ pub(super) const TOOL: Definition = Definition {
     description: "Says where an execution stands, or lists executions, newest first. Use it after a lost reply or a restart \
                   (shows the open step and stepToken), while flows_execute is running, or for a whole text. Next: \
                   as nextStep says.",
-    open_world: false,
-    idempotent: true,
-    read_only: true,
-    destructive: false,
+    hints: &[Hint::Idempotent, Hint::ReadOnly],
     steps: StepWork::Repeats,
     place: CallPlace::None,
     parameters: &[
