@@ -34,6 +34,25 @@ impl Display for HtmlText<'_> {
     }
 }
 
+/// A list of pieces of HTML: `ol` or `ul`.
+pub(super) fn list(page: &mut String, tag: &str, items: impl IntoIterator<Item = impl Display>) {
+    let _ = writeln!(page, "<{tag}>");
+    for item in items {
+        let _ = writeln!(page, "<li>{item}</li>");
+    }
+    let _ = writeln!(page, "</{tag}>");
+}
+
+/// The most backticks in a row.
+pub(super) fn backticks(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A fence of Markdown around a text: of more backticks than it holds in a row.
+pub(super) fn fence_of(text: &str) -> String {
+    "`".repeat(backticks(text).max(2) + 1)
+}
+
 /// The beginning of a page that stands alone, up to its body: it loads nothing, and runs nothing but the script
 /// whose hash `script` is.
 pub(super) fn page(title: &str, style: &str, script: Option<&str>) -> String {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::markup::fence_of;
 use crate::app::{Script, Written, WrittenBody};
 use crate::names::{counted, quoted, shown};
 use crate::plan::{OutputPart, Passing, Plan, Rendering, Slot, Source, Work};
@@ -213,8 +214,7 @@ fn ending(plan: &Plan) -> String {
 
 /// A text between fences of more backticks than it holds in a row.
 fn fenced(out: &mut String, text: &str) {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
+    let fence = fence_of(text);
     let _ = write!(out, "{fence}text\n{}\n{fence}\n", text.trim_end_matches('\n'));
 }
 

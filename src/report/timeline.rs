@@ -6,7 +6,6 @@
 
 mod lanes;
 mod log;
-mod naming;
 
 use std::fmt::Write as _;
 
@@ -14,7 +13,6 @@ use chrono::{DateTime, Utc};
 
 use self::lanes::drawing;
 use self::log::told;
-use self::naming::{call_of, label};
 use crate::app::Story;
 use crate::report::human;
 use crate::report::markup::{HtmlText, page as begun, time};
@@ -50,6 +48,10 @@ pub fn html(story: &Story) -> String {
     }
     page.push_str("</ol>\n</main>\n</body>\n</html>\n");
     page
+}
+
+fn label(guided: &Guided, step: usize) -> &str {
+    guided.run().plan().step(step).map_or("", |step| step.label.as_str())
 }
 
 /// A length of time as people say it.
@@ -90,17 +92,17 @@ fn head(page: &mut String, guided: &Guided) {
         let _ = writeln!(page, "<p class=\"reason\">{}</p>", HtmlText(&why));
     }
     bars(page, guided);
-    let _ = writeln!(page, "<dl>\n<div><dt>begun</dt><dd>{}</dd></div>", time(guided.begun_at()));
-    let _ = writeln!(
-        page,
-        "<div><dt>last entry</dt><dd>{} (after {})</dd></div>",
-        time(guided.updated_at()),
-        lasted(guided.begun_at(), guided.updated_at())
-    );
-    let _ = writeln!(page, "<div><dt>execution</dt><dd><code>{}</code></dd></div>", HtmlText(beginning.id.as_str()));
-    let _ = writeln!(page, "<div><dt>file</dt><dd><code>{}</code></dd></div>", HtmlText(plan.file()));
-    if let Some(commit) = &beginning.commit {
-        let _ = writeln!(page, "<div><dt>commit</dt><dd><code>{}</code></dd></div>", HtmlText(commit));
+    let code = |text: &str| format!("<code>{}</code>", HtmlText(text));
+    let lasted = lasted(guided.begun_at(), guided.updated_at());
+    let facts = [
+        ("begun", time(guided.begun_at())),
+        ("last entry", format!("{} (after {lasted})", time(guided.updated_at()))),
+        ("execution", code(beginning.id.as_str())),
+        ("file", code(plan.file())),
+    ];
+    page.push_str("<dl>\n");
+    for (name, fact) in facts.into_iter().chain(beginning.commit.iter().map(|commit| ("commit", code(commit)))) {
+        let _ = writeln!(page, "<div><dt>{name}</dt><dd>{fact}</dd></div>");
     }
     page.push_str("</dl>\n</header>\n");
 }
@@ -206,7 +208,7 @@ fn overview(page: &mut String, story: &Story) {
             "<tr><td>{}</td><td>{name}</td><td class=\"more\">{}</td><td><span class=\"badge {state}\">{}</span></td><td \
              class=\"more\">{}</td><td class=\"more\">{}</td></tr>",
             step + 1,
-            HtmlText(&guided.role(step).map_or_else(|| call_of(guided, step), |role| role.name.clone())),
+            HtmlText(&guided.role(step).map_or_else(|| guided.run().plan().called(step), |role| role.name.clone())),
             word_of(state),
             attempts(story, step).map(|number| number.to_string()).unwrap_or_default(),
             closing.map(|closing| closing.at).or_else(|| ended_at(guided, step)).map(time).unwrap_or_default(),

@@ -9,6 +9,7 @@ use super::comparing::{by_lines, by_words};
 use super::count;
 use crate::app::{Difference, DifferenceKind, FlowDifference, InputChangeKind, StepChange, StepChangeKind, TestEnd};
 use crate::names::{few, shown};
+use crate::report::markup::{backticks, fence_of};
 
 /// The longest name, in characters.
 const LONGEST: usize = 200;
@@ -81,7 +82,7 @@ fn tests(difference: &Difference) -> String {
         if text.len() + shown.len() > LARGEST_TESTS {
             break;
         }
-        let fence = "`".repeat(longest_run(&shown).max(2) + 1);
+        let fence = fence_of(&shown);
         let _ = write!(text, "\n{}:\n\n{fence}text\n{shown}{fence}\n", name(&change.after.name));
     }
     text
@@ -171,14 +172,9 @@ fn list(ids: &[String]) -> String {
 /// Untrusted text as code: with more backticks around it than in it.
 fn name(text: &str) -> String {
     let text = shown(text, LONGEST);
-    let ticks = "`".repeat(longest_run(&text) + 1);
+    let ticks = "`".repeat(backticks(&text) + 1);
     let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{blank}{text}{blank}{ticks}")
-}
-
-/// The most backticks in a row.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// The lines that differ, word by word: `[-gone-]` and `{+new+}`.
@@ -206,6 +202,6 @@ fn words(before: &str, after: &str) -> String {
     }
     // Neighbouring words that go or come are one.
     let out = super::safe_block(&out.replace("-][-", "").replace("+}{+", ""));
-    let fence = "`".repeat(longest_run(&out).max(2) + 1);
+    let fence = fence_of(&out);
     format!("{fence}text\n{out}{fence}\n")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::naming::label;
+use super::label;
 use crate::app::Story;
 use crate::report::markup::HtmlText;
 use crate::run::Moment;

@@ -6,21 +6,27 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::naming::{call_of, label};
-use crate::model::ToolFile;
+use super::label;
+use crate::model::{Breach, ToolFile};
+use crate::plan::Step;
 use crate::report::human;
-use crate::report::markup::{HtmlText, folded, long, time};
-use crate::run::{Entry, Guided, Moment, Output, StepError, StoredEnd};
+use crate::report::markup::{HtmlText, folded, list, long, time};
+use crate::run::{Entry, Guided, Moment, StoredEnd};
 
 /// Media types that every browser shows as a picture, in which nothing runs.
 const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"];
 
 /// A card: what an entry of the log says.
 pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Entry) {
-    let name = |step: Option<usize>| step.map(|step| label(guided, step)).unwrap_or_default().to_owned();
+    let name = |ticket| guided.step_of(ticket).map_or("", |step| label(guided, step));
+    // The head of the card, with the name by which the table of steps leads to it.
+    let begin = |page: &mut String, class: &str, title: &str| {
+        let (title, time) = (HtmlText(title), time(entry.at));
+        let _ = writeln!(page, "<li class=\"{class}\" id=\"e{place}\">\n<h3>{title}</h3>{time}");
+    };
     match &entry.moment {
         Moment::Begun(beginning) => {
-            begin(page, (place, entry), "begun", "The execution began");
+            begin(page, "begun", "The execution began");
             let values = &beginning.given.values;
             if !values.is_empty() {
                 let values = values.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -28,7 +34,7 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
             }
         }
         Moment::Opened { step, .. } => {
-            begin(page, (place, entry), "opened", &format!("{} was handed out", label(guided, *step)));
+            begin(page, "opened", &format!("{} was handed out", label(guided, *step)));
             if let Some(role) = guided.role(*step) {
                 let _ = writeln!(page, "<p>As <strong>{}</strong></p>", HtmlText(&role.name));
             }
@@ -42,62 +48,65 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
             }
         }
         Moment::Closed { ticket, outcome, output } => {
-            begin(
-                page,
-                (place, entry),
-                outcome.word(),
-                &format!("{}: {}", name(guided.step_of(ticket)), outcome.word()),
-            );
+            begin(page, outcome.word(), &format!("{}: {}", name(ticket), outcome.word()));
             match output.as_object() {
                 Some(fields) => fields.iter().for_each(|(key, value)| part(page, key, value)),
                 None => long(page, "Output", &as_text(output)),
             }
         }
         Moment::Broke { step, error } => {
-            begin(page, (place, entry), "failed", &format!("{} could not be handed out", label(guided, *step)));
-            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
+            begin(page, "failed", &format!("{} could not be handed out", label(guided, *step)));
+            coded(page, error.code.word(), &error.message);
         }
         Moment::Breached { ticket, breaches } => {
-            begin(
-                page,
-                (place, entry),
-                "breached",
-                &format!("{}: the contract was not met", name(guided.step_of(ticket))),
-            );
-            page.push_str("<ul>\n");
-            for breach in breaches {
-                let _ =
-                    writeln!(page, "<li><code>{}</code> {}</li>", HtmlText(&breach.path), HtmlText(&breach.message));
-            }
-            page.push_str("</ul>\n");
+            begin(page, "breached", &format!("{}: the contract was not met", name(ticket)));
+            let breach =
+                |breach: &Breach| format!("<code>{}</code> {}", HtmlText(&breach.path), HtmlText(&breach.message));
+            list(page, "ul", breaches.iter().map(breach));
         }
         Moment::Escalated { ticket, reason, questions, context, .. } => {
-            begin(page, (place, entry), "asked", &format!("{}: a person was asked", name(guided.step_of(ticket))));
-            let _ = writeln!(page, "<p>{}</p>\n<ol>", HtmlText(reason));
-            for question in questions {
-                let _ = writeln!(page, "<li>{}</li>", HtmlText(question));
-            }
-            page.push_str("</ol>\n");
-            if let Some(context) = context {
-                part(page, "Context", context);
-            }
+            begin(page, "asked", &format!("{}: a person was asked", name(ticket)));
+            asked(page, reason, questions, ("Context", context.as_ref()));
         }
-        Moment::Answered { answers, .. } => {
-            begin(page, (place, entry), "answered", "The person answered");
+        Moment::ToolAsked { step, reason, questions, arguments, .. } => {
+            begin(page, "asked", &format!("{}: a person was asked", label(guided, *step)));
+            asked(page, reason, questions, ("Arguments", arguments.as_ref()));
+        }
+        Moment::Answered { answers, .. } | Moment::ToolDecided { answers, .. } => {
+            let of_call = matches!(entry.moment, Moment::ToolDecided { .. });
+            begin(page, "answered", if of_call { "The person decided" } else { "The person answered" });
             part(page, "Answers", answers);
         }
-        Moment::ToolStarted { .. }
-        | Moment::ToolEnded { .. }
-        | Moment::Waits { .. }
-        | Moment::LeftOut { .. }
-        | Moment::ToolAsked { .. }
-        | Moment::ToolDecided { .. }
-        | Moment::Taken { .. }
-        | Moment::StepStarted { .. }
-        | Moment::StepEnded { .. }
-        | Moment::Interrupted { .. } => told_of_server(page, guided, place, entry),
+        Moment::Taken { .. } => begin(page, "opened", "The server begins with the steps"),
+        Moment::Interrupted { error } => {
+            begin(page, "cancelled", "The execution was interrupted");
+            coded(page, error.code.word(), &error.message);
+        }
+        Moment::ToolStarted { step, .. } | Moment::StepStarted { step } => {
+            let call = guided.run().plan().called(*step);
+            let what = if call.is_empty() { "a model is asked".to_owned() } else { format!("{call} is called") };
+            begin(page, "opened", &format!("{}: {what}", label(guided, *step)));
+        }
+        Moment::Waits { step, until, .. } => {
+            begin(page, "asked", &format!("{}: {}", label(guided, *step), waits(*until)));
+        }
+        Moment::ToolEnded { step, end } | Moment::StepEnded { step, end } => {
+            let class = if end.result.is_ok() { "done" } else { "failed" };
+            let call = guided.run().plan().step(*step).and_then(Step::calls).map(|call| call.address.to_string());
+            let how = match (&call, &end.result) {
+                (Some(call), Ok(_)) => format!("{call} answered"),
+                (Some(call), Err(_)) => format!("{call} failed"),
+                (None, _) => class.to_owned(),
+            };
+            begin(page, class, &format!("{}: {how}", label(guided, *step)));
+            ended(page, end, call.is_some());
+        }
+        Moment::LeftOut { step, why } => {
+            begin(page, "skipped", &format!("{} was skipped", label(guided, *step)));
+            let _ = writeln!(page, "<p>{}</p>", HtmlText(why));
+        }
         Moment::Cancelled { reason } => {
-            begin(page, (place, entry), "cancelled", "The execution was cancelled");
+            begin(page, "cancelled", "The execution was cancelled");
             if let Some(reason) = reason {
                 let _ = writeln!(page, "<p>{}</p>", HtmlText(reason));
             }
@@ -106,82 +115,45 @@ pub(super) fn told(page: &mut String, guided: &Guided, place: usize, entry: &Ent
     page.push_str("</li>\n");
 }
 
-/// The head of a card, with the name by which the table of steps leads to it.
-fn begin(page: &mut String, (place, entry): (usize, &Entry), class: &str, title: &str) {
-    let _ = writeln!(page, "<li class=\"{class}\" id=\"e{}\">\n<h3>{}</h3>{}", place, HtmlText(title), time(entry.at));
+/// What went wrong, or was noticed.
+fn coded(page: &mut String, code: &str, message: &str) {
+    let _ = writeln!(page, "<p><code>{code}</code> {}</p>", HtmlText(message));
 }
 
-fn told_of_server(page: &mut String, guided: &Guided, place: usize, entry: &Entry) {
-    match &entry.moment {
-        Moment::Taken { .. } => begin(page, (place, entry), "opened", "The server begins with the steps"),
-        Moment::Interrupted { error } => {
-            begin(page, (place, entry), "cancelled", "The execution was interrupted");
-            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
+/// What a person was asked, and what there was to know.
+fn asked(page: &mut String, reason: &str, questions: &[String], (what, more): (&str, Option<&Value>)) {
+    let _ = writeln!(page, "<p>{}</p>", HtmlText(reason));
+    list(page, "ol", questions.iter().map(|question| HtmlText(question)));
+    if let Some(more) = more {
+        part(page, what, more);
+    }
+}
+
+/// How a step that the server did came to its end, by a tool or else by a model.
+fn ended(page: &mut String, end: &StoredEnd, by_tool: bool) {
+    let took = human::time(end.took);
+    if by_tool {
+        let tries = if end.calls > 1 { format!(", {} calls", end.calls) } else { String::new() };
+        let _ = writeln!(page, "<p>{took}{tries}</p>");
+    } else {
+        let generated = match &end.result {
+            Ok(output) => output.generated.as_deref(),
+            Err(error) => error.generated.as_deref(),
+        };
+        if let Some(generated) = generated {
+            let cost = generated.cost.as_ref().map(|cost| format!(" · {}", human::money(cost))).unwrap_or_default();
+            let _ = writeln!(page, "<p>{}{cost} · {took}</p>", HtmlText(&human::answered(generated)));
         }
-        Moment::ToolEnded { step, end: StoredEnd { result, took, warnings, .. } }
-        | Moment::StepEnded { step, end: StoredEnd { result, took, warnings, .. } }
-            if guided.run().plan().step(*step).is_some_and(|step| step.calls().is_none()) =>
-        {
-            let (class, how) = if result.is_ok() { ("done", "done") } else { ("failed", "failed") };
-            begin(page, (place, entry), class, &format!("{}: {how}", label(guided, *step)));
-            let generated = match result {
-                Ok(output) => output.generated.as_deref(),
-                Err(error) => error.generated.as_deref(),
-            };
-            if let Some(generated) = generated {
-                let cost = generated.cost.as_ref().map(|cost| format!(" · {}", human::money(cost))).unwrap_or_default();
-                let answered = human::answered(generated);
-                let _ = writeln!(page, "<p>{}{cost} · {}</p>", HtmlText(&answered), human::time(*took));
-            }
-            for warning in warnings {
-                let _ = writeln!(page, "<p><code>{}</code> {}</p>", warning.code.word(), HtmlText(&warning.message));
-            }
-            gave(page, result);
+        for warning in &end.warnings {
+            coded(page, warning.code.word(), &warning.message);
         }
-        Moment::ToolStarted { step, .. } | Moment::StepStarted { step } => {
-            let call = call_of(guided, *step);
-            let what = if call.is_empty() { "a model is asked".to_owned() } else { format!("{call} is called") };
-            begin(page, (place, entry), "opened", &format!("{}: {what}", label(guided, *step)));
+    }
+    match &end.result {
+        Ok(output) => {
+            long(page, "Output", &output.text);
+            output.files.iter().for_each(|file| given(page, file));
         }
-        Moment::Waits { step, until, .. } => {
-            begin(page, (place, entry), "asked", &format!("{}: {}", label(guided, *step), waits(*until)));
-        }
-        Moment::ToolEnded { step, end: StoredEnd { result, took, calls, .. } }
-        | Moment::StepEnded { step, end: StoredEnd { result, took, calls, .. } } => {
-            let class = if result.is_ok() { "done" } else { "failed" };
-            let how = if result.is_ok() { "answered" } else { "failed" };
-            begin(page, (place, entry), class, &format!("{}: {} {how}", label(guided, *step), call_of(guided, *step)));
-            let tries = if *calls > 1 { format!(", {calls} calls") } else { String::new() };
-            let _ = writeln!(page, "<p>{}{tries}</p>", human::time(*took));
-            gave(page, result);
-        }
-        Moment::LeftOut { step, why } => {
-            begin(page, (place, entry), "skipped", &format!("{} was skipped", label(guided, *step)));
-            let _ = writeln!(page, "<p>{}</p>", HtmlText(why));
-        }
-        Moment::ToolAsked { step, reason, questions, arguments, .. } => {
-            begin(page, (place, entry), "asked", &format!("{}: a person was asked", label(guided, *step)));
-            let _ = writeln!(page, "<p>{}</p>\n<ol>", HtmlText(reason));
-            for question in questions {
-                let _ = writeln!(page, "<li>{}</li>", HtmlText(question));
-            }
-            page.push_str("</ol>\n");
-            if let Some(arguments) = arguments {
-                part(page, "Arguments", arguments);
-            }
-        }
-        Moment::ToolDecided { answers, .. } => {
-            begin(page, (place, entry), "answered", "The person decided");
-            part(page, "Answers", answers);
-        }
-        Moment::Begun(_)
-        | Moment::Opened { .. }
-        | Moment::Closed { .. }
-        | Moment::Broke { .. }
-        | Moment::Breached { .. }
-        | Moment::Escalated { .. }
-        | Moment::Answered { .. }
-        | Moment::Cancelled { .. } => {}
+        Err(error) => coded(page, error.code.word(), &error.message),
     }
 }
 
@@ -193,41 +165,18 @@ fn waits(until: Option<DateTime<Utc>>) -> String {
     }
 }
 
-/// What a step gave, or why it failed.
-fn gave(page: &mut String, result: &Result<Output, StepError>) {
-    match result {
-        Ok(output) => {
-            long(page, "Output", &output.text);
-            for file in &output.files {
-                given(page, file);
-            }
-        }
-        Err(error) => {
-            let _ = writeln!(page, "<p><code>{}</code> {}</p>", error.code, HtmlText(&error.message));
-        }
-    }
-}
-
 /// A file that a tool gave: a picture where it is one, else to be saved.
 fn given(page: &mut String, file: &ToolFile) {
     let data = BASE64_STANDARD.encode(&file.bytes);
     let about = human::about_file(file);
-    match PICTURES.iter().find(|kind| file.media_type.eq_ignore_ascii_case(kind)) {
-        Some(kind) => {
-            let _ = writeln!(
-                page,
-                "<figure><img src=\"data:{kind};base64,{data}\" alt=\"\"><figcaption>{}</figcaption></figure>",
-                HtmlText(&about)
-            );
-        }
-        None => {
-            let _ = writeln!(
-                page,
-                "<p><a download href=\"data:application/octet-stream;base64,{data}\">{}</a></p>",
-                HtmlText(&about)
-            );
-        }
-    }
+    let about = HtmlText(&about);
+    let shown = PICTURES.iter().find(|kind| file.media_type.eq_ignore_ascii_case(kind)).map_or_else(
+        || format!("<p><a download href=\"data:application/octet-stream;base64,{data}\">{about}</a></p>"),
+        |kind| {
+            format!("<figure><img src=\"data:{kind};base64,{data}\" alt=\"\"><figcaption>{about}</figcaption></figure>")
+        },
+    );
+    let _ = writeln!(page, "{shown}");
 }
 
 /// A value under its name: lists and objects of short texts as lists, anything else as text.
