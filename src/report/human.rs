@@ -58,8 +58,8 @@ pub use setup::client_setup;
 pub use testing::{mismatches, test_report};
 pub use usage::{stats, stats_notes};
 
-use rows::{Cell, rows};
-use table::{prose, table, table_of_many, whole, words, wrapped};
+use rows::{Cell, rows, with_below};
+use table::{facts, prose, table, table_of_many, whole, words, wrapped};
 
 /// What a stream can show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

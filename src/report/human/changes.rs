@@ -26,16 +26,10 @@ pub fn differences(changed: &[ChangedFile], look: Look) -> String {
         for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
             let _ = writeln!(text, "{}", look.paint(FAINT, &hunk.header().to_string()));
             for change in hunk.iter_changes() {
-                let style = match change.tag() {
-                    ChangeTag::Delete => Some(BAD),
-                    ChangeTag::Insert => Some(GOOD),
-                    ChangeTag::Equal => None,
-                };
                 let line = format!("{}{}", change.tag(), change.value().trim_end_matches('\n'));
                 // What a terminal would obey is left out there, and kept for programs.
                 let line = if look.terminal { safe_block(&line) } else { line };
-                let line = style.map_or_else(|| line.clone(), |style| look.paint(style, &line));
-                let _ = writeln!(text, "{line}");
+                let _ = writeln!(text, "{}", painted(change.tag(), &line, look));
                 if change.missing_newline() {
                     text.push_str("\\ No newline at end of file\n");
                 }
@@ -43,6 +37,15 @@ pub fn differences(changed: &[ChangedFile], look: Look) -> String {
         }
     }
     text
+}
+
+/// A line of a difference in its colour.
+pub(super) fn painted(tag: ChangeTag, line: &str, look: Look) -> String {
+    match tag {
+        ChangeTag::Delete => look.paint(BAD, line),
+        ChangeTag::Insert => look.paint(GOOD, line),
+        ChangeTag::Equal => line.to_owned(),
+    }
 }
 
 /// What mending would write.

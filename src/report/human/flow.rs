@@ -1,6 +1,6 @@
 //! A flow or a template for people: what it needs, its steps in order, where values come from.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -10,14 +10,14 @@ use super::listing::plain;
 use super::missing::command;
 use super::table::Column;
 use super::{
-    BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, faint, hanging, prose, safe_block, table, table_of_many, whole,
-    words, wrapped,
+    BAD, DOUBTFUL, FAINT, HEADING, Look, NAME, count, facts, faint, hanging, prose, safe_block, table, table_of_many,
+    whole, words, wrapped,
 };
 use crate::app::{Origin, Prepared, Priced, Shown, ShownTemplate, in_sets};
 use crate::model::{ModelWish, Toolbox};
 use crate::names::{few, shown as safe};
-use crate::plan::{Input, Intent, Plan, Slot, Step, Work};
-use crate::report::wire::Origins;
+use crate::plan::{Input, Intent, Plan, Step, Work};
+use crate::report::wire::{Origins, reads};
 use crate::validate::{Finding, Severity};
 
 /// A placeholder, an arrow, and where its value comes from.
@@ -70,12 +70,6 @@ fn one(text: &str) -> String {
     safe(text, 500)
 }
 
-fn facts(rows: Vec<(&str, String)>, look: Look) -> String {
-    let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
-    let rows: Vec<_> = rows.map(|(name, value)| vec![name.to_owned(), value]).collect();
-    table(&[whole(""), prose("")], &rows, 0, look)
-}
-
 fn section(title: &str, look: Look) -> String {
     format!("\n{}\n", look.paint(HEADING, title))
 }
@@ -109,6 +103,7 @@ fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>, look: Look) ->
     }
     text.push('\n');
     let tags: Vec<String> = flow.tags.iter().map(|tag| one(tag)).collect();
+    let duration = flow.estimated_duration.as_deref().map(|time| format!("{} (the author's estimate)", one(time)));
     text.push_str(&facts(
         vec![
             ("file", one(flow.file.as_str())),
@@ -117,14 +112,9 @@ fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>, look: Look) ->
             ("category", flow.category.as_deref().map(one).unwrap_or_default()),
             ("tags", tags.join(", ")),
             ("complexity", flow.complexity.as_deref().map(one).unwrap_or_default()),
-            (
-                "duration",
-                flow.estimated_duration
-                    .as_deref()
-                    .map(|time| format!("{} (the author's estimate)", one(time)))
-                    .unwrap_or_default(),
-            ),
+            ("duration", duration.unwrap_or_default()),
         ],
+        0,
         look,
     ));
     match prepared.plan.as_deref() {
@@ -169,7 +159,7 @@ fn planned(plan: &Plan, outputs: &[(String, String)], beside: Beside<'_>, look: 
     } else {
         let columns = [whole("name"), whole("type"), words("needed"), prose("what for")];
         let in_sets = in_sets(plan);
-        let rows = plan.inputs().iter().map(|input| self::input(input, in_sets.contains(&input.name)));
+        let rows = plan.inputs().iter().map(|input| Vec::from(self::input(input, in_sets.contains(&input.name))));
         text.push_str(&table_of_many(&columns, rows, 2, look));
     }
     if !plan.sets().is_empty() {
@@ -197,7 +187,7 @@ fn planned(plan: &Plan, outputs: &[(String, String)], beside: Beside<'_>, look: 
 }
 
 /// One input as a row: its name, its type, whether it is needed, what it is for.
-pub(in crate::report) fn input(input: &Input, in_a_set: bool) -> Vec<String> {
+pub(in crate::report) fn input(input: &Input, in_a_set: bool) -> [String; 4] {
     let needed = match (&input.default, input.required) {
         (Some(default), _) => format!("default {}", safe(&default.to_string(), 40)),
         (None, true) if in_a_set => "required, or from a set".to_owned(),
@@ -210,7 +200,7 @@ pub(in crate::report) fn input(input: &Input, in_a_set: bool) -> Vec<String> {
         let choices = format!("one of {}", few(choices));
         description = if description.is_empty() { choices } else { format!("{description} ({choices})") };
     }
-    vec![one(&input.name), input.kind.map_or("string", crate::model::ValueType::name).to_owned(), needed, description]
+    [one(&input.name), input.kind.map_or("string", crate::model::ValueType::name).to_owned(), needed, description]
 }
 
 /// The steps in order, each with those it waits for and the results that it gives.
@@ -230,11 +220,6 @@ fn order(plan: &Plan, look: Look) -> String {
     text
 }
 
-fn read_by_name(slots: &[Slot], origins: &Origins<'_>, look: Look) -> String {
-    let rows = slots.iter().map(|slot| vec![one(&slot.name), "←".to_owned(), one(&origins.from(slot))]);
-    table_of_many(&SLOTS, rows, 5, look)
-}
-
 /// A step; `within`: the ids of the flow steps around it, each with a slash.
 fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, beside: Beside<'_>, look: Look) -> String {
     let Beside { tools, priced, full } = beside;
@@ -247,6 +232,11 @@ fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, bes
         text.push_str(&look.paint(FAINT, &format!("  after {}", after.join(", "))));
     }
     text.push('\n');
+    let read = || {
+        let rows = reads(&step.work).into_iter();
+        let rows = rows.map(|(spelt, slot)| vec![one(&spelt), "←".to_owned(), one(&origins.from(slot))]);
+        table_of_many(&SLOTS, rows, 5, look)
+    };
     if let Some(description) = &step.description {
         text.push_str(&wrapped(description, 5, look));
     }
@@ -266,14 +256,14 @@ fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, bes
                 let head = format!("     {}", look.paint(DOUBTFUL, "unavailable now:"));
                 text.push_str(&hanging(&head, &format!(" {}", one(why)), 7, look));
             }
-            text.push_str(&read_by_name(&call.slots, origins, look));
+            text.push_str(&read());
         }
         Work::Flow(linked) => {
             let inner = &linked.of.plan;
             let steps = inner.steps().len();
             let counted = count(steps, "step", "steps");
             let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.name()));
-            text.push_str(&read_by_name(&linked.slots, origins, look));
+            text.push_str(&read());
             if full {
                 // They stand further to the right.
                 let narrow = Look { width: Some(look.columns().saturating_sub(5)), ..look };
@@ -315,14 +305,7 @@ fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, bes
             if rendering.optional {
                 text.push_str("     optional: may be skipped in a guided execution\n");
             }
-            let mut seen: HashSet<String> = HashSet::new();
-            let groups = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
-            let rows = groups.filter_map(|(placeholder, slot)| {
-                let (spelt, slot) = (placeholder.spelt(), rendering.slots.get(*slot)?);
-                let row = vec![one(&spelt), "←".to_owned(), one(&origins.from(slot))];
-                seen.insert(spelt).then_some(row)
-            });
-            text.push_str(&table_of_many(&SLOTS, rows, 5, look));
+            text.push_str(&read());
             if full {
                 text.push('\n');
                 for line in safe_block(&rendering.text).lines() {
@@ -367,6 +350,7 @@ fn template(shown: &ShownTemplate, origin: &Origin, look: Look) -> String {
             ("sets", sets.join(", ")),
             ("used by", if users.is_empty() { "no flow".to_owned() } else { users.join(", ") }),
         ],
+        0,
         look,
     ));
     text.push('\n');

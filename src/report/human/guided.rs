@@ -161,9 +161,7 @@ pub fn guided(story: &Story, look: Look) -> String {
     if let Some(reason) = guided.cancelled().and_then(|cancelled| cancelled.reason.as_ref()) {
         facts.push(("cancelled", shown(reason, LINE)));
     }
-    facts.retain(|(_, value)| !value.is_empty());
-    let facts: Vec<_> = facts.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
-    text.push_str(&table(&[whole(""), prose("")], &facts, 2, look));
+    text.push_str(&super::facts(facts, 2, look));
     if open {
         text.push_str(&wrapped(
             &where_answered(beginning.plan.name(), beginning.id.as_str(), guided.is_direct()),

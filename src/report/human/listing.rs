@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{BAD, Cell, FAINT, HEADING, Look, NAME, age, count, faint, grouped, prose, table, whole, words, wrapped};
+use super::{
+    BAD, Cell, FAINT, HEADING, Look, NAME, age, count, facts, faint, grouped, prose, table, whole, words, wrapped,
+};
 use crate::app::{Code, Exposed, ExposedFlow, Listing, Origin};
 use crate::discover::{
     CategoryEntry, DetailedEntry, FileProblem, FullEntry, HotEntry, ListEntry, ListKind, Mode, StandardEntry,
@@ -188,9 +190,7 @@ fn head(name: &str, version: &str, description: &str, look: Look) -> String {
 }
 
 fn rows(rows: Vec<(&str, String)>, look: Look) -> String {
-    let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
-    let rows: Vec<_> = rows.map(|(name, value)| vec![name.to_owned(), safe(&value)]).collect();
-    table(&[whole(""), prose("")], &rows, 2, look)
+    facts(rows.into_iter().map(|(name, value)| (name, safe(&value))).collect(), 2, look)
 }
 
 fn dates(created: Option<&str>, updated: Option<&str>) -> String {

@@ -1,6 +1,6 @@
 //! Models, for people.
 
-use super::{BAD, Cell, FAINT, GOOD, Look, NAME, hint, rows as rows_of, time, wrapped};
+use super::{BAD, Cell, FAINT, GOOD, Look, NAME, hint, rows as rows_of, time, with_below, wrapped};
 use crate::app::{ModelRow, ModelTrial};
 use crate::names::shown;
 
@@ -32,7 +32,7 @@ pub fn models(rows: &[ModelRow], look: Look) -> String {
         };
         let lines = rows_of(&rows.iter().map(cells).collect::<Vec<_>>(), 3, &[], look);
         let why = |row: &ModelRow| row.lacks_key().map(|why| wrapped(&shown(why, LINE), 4, look)).unwrap_or_default();
-        return lines.lines().zip(rows).flat_map(|(line, row)| [line.to_owned(), "\n".to_owned(), why(row)]).collect();
+        return with_below(&lines, rows.iter().map(why));
     }
     let line = |row: &ModelRow| {
         let spec = &row.spec;

@@ -77,6 +77,11 @@ pub(super) fn rows(rows: &[Vec<Cell>], elastic: usize, spare: &[usize], look: Lo
     text
 }
 
+/// Rows of which each has a text below it, which may be empty.
+pub(super) fn with_below(rows: &str, below: impl IntoIterator<Item = String>) -> String {
+    rows.lines().zip(below).map(|(row, below)| [row, "\n", &below].concat()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{BAD, Cell, FAINT, GOOD, HEADING, Look, NAME, ago, count, hint, prose, rows as rows_of, safe_block, table};
-use super::{cut_to, warning, whole, wrapped};
+use super::{cut_to, warning, whole, with_below, wrapped};
 use crate::app::{ServerList, ServerRow, ServerStanding, ServerTools};
 use crate::names::{quoted, shown};
 
@@ -28,11 +28,7 @@ pub fn servers(list: &ServerList, now: DateTime<Utc>, look: Look) -> String {
             ServerStanding::Unavailable(why) => wrapped(&fact(why, row, &list.place), 4, look),
             ServerStanding::Idle | ServerStanding::Ready | ServerStanding::Disabled => String::new(),
         };
-        return lines
-            .lines()
-            .zip(&list.rows)
-            .flat_map(|(line, row)| [line.to_owned(), "\n".to_owned(), why(row)])
-            .collect();
+        return with_below(&lines, list.rows.iter().map(why));
     }
     let row = |row: &ServerRow| {
         let standing = match &row.standing {

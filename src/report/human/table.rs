@@ -84,6 +84,13 @@ pub(super) fn table(columns: &[Column], rows: &[Vec<String>], indent: usize, loo
     }
 }
 
+/// Facts behind their names, without those that say nothing.
+pub(super) fn facts(rows: Vec<(&str, String)>, indent: usize, look: Look) -> String {
+    let rows = rows.into_iter().filter(|(_, fact)| !fact.is_empty());
+    let rows: Vec<_> = rows.map(|(name, fact)| vec![name.to_owned(), fact]).collect();
+    table(&[whole(""), prose("")], &rows, indent, look)
+}
+
 /// The same of the first rows of very many, and how many more there are: nobody reads them all.
 pub(super) fn table_of_many(
     columns: &[Column],

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use similar::ChangeTag;
-
+use super::changes::painted;
 use super::comparing::by_lines;
 use super::findings::frame;
 use super::{BAD, FAINT, GOOD, HEADING, Look, count, error as told, fitted, prose, safe_block, table, whole};
@@ -144,15 +143,8 @@ fn difference(expected: &str, actual: &str, look: Look) -> String {
             text.push_str("    …\n");
         }
         for change in hunk.iter_changes() {
-            let style = match change.tag() {
-                ChangeTag::Delete => Some(BAD),
-                ChangeTag::Insert => Some(GOOD),
-                ChangeTag::Equal => None,
-            };
-            let line = format!("{} {}", change.tag(), change.value().trim_end_matches('\n'));
-            let line = safe_block(&line);
-            let line = style.map_or_else(|| line.clone(), |style| look.paint(style, &line));
-            let _ = writeln!(text, "    {line}");
+            let line = safe_block(&format!("{} {}", change.tag(), change.value().trim_end_matches('\n')));
+            let _ = writeln!(text, "    {}", painted(change.tag(), &line, look));
         }
     }
     // Lines that look alike differ in what nobody sees.

@@ -319,9 +319,7 @@ impl Results {
             results: results.map(|(label, output)| (label.to_owned(), output.map_or(Value::Null, written))).collect(),
         }
     }
-}
 
-impl Results {
     pub(super) fn words(&mut self) -> Vec<CutWords<'_>> {
         vec![CutWords::Value(&mut self.final_result), CutWords::Values(&mut self.results)]
     }

@@ -128,7 +128,7 @@ struct InputChangeAnswer {
 }
 
 /// What changes of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct StepChangeAnswer {
     /// Id of the node.
@@ -168,15 +168,7 @@ impl From<&InputChange> for InputChangeAnswer {
 
 impl From<&StepChange> for StepChangeAnswer {
     fn from(step: &StepChange) -> Self {
-        let plain = |change| Self {
-            node_id: step.id.clone(),
-            label: step.label.clone(),
-            change,
-            parts: Vec::new(),
-            text_before: None,
-            text_after: None,
-            waits: None,
-        };
+        let plain = |change| Self { node_id: step.id.clone(), label: step.label.clone(), change, ..Self::default() };
         match &step.kind {
             StepChangeKind::Added => plain("added"),
             StepChangeKind::Removed => plain("removed"),

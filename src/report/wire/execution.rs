@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::common::{FailedStep, ReadAt, Results, SkippedStep, StepDetails, UsageAnswer, WarningAnswer, error_code};
 use super::error::{ErrorAnswer, ErrorDetails};
 use super::limit::{FAILURE_CHARACTERS, Limit, MAX_TOKENS};
-use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
+use super::size::{Cut, CutParts, Cuttable, fit, rest_of_execution, shorten};
 use super::warning::of_execution;
 use crate::app::{Detail, Error, Finished, Outcome, Recorded};
 use crate::code::Code;
@@ -110,7 +110,7 @@ pub struct SucceededAnswer {
 
 /// What `flows_execute` answers when it fails. In MCP it is a tool result with isError; in the JSON-RPC method
 /// flows/execute it is the error's data.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(title = "flows_execute failure")]
 pub struct FailedAnswer {
@@ -348,34 +348,21 @@ pub fn refusal(error: &Error, flow: Option<&str>, source: &str) -> FailedAnswer 
         source,
         status: Status::Failed.word(),
         next_step,
-        failed_at: None,
-        failures: Vec::new(),
-        skipped: Vec::new(),
         flow_name: flow.map(str::to_owned),
-        execution_id: None,
-        results: Results::default(),
         details: details.map(|details| FailureDetails::Error(Box::new(details))),
-        partial_results: Vec::new(),
-        tail: None,
-        cut: Cut::default(),
+        ..FailedAnswer::default()
     }
 }
 
 impl Cuttable for SucceededAnswer {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.intermediate_results.iter_mut().flatten().map(DoneStep::pieces).collect()
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        self.tail.warnings.iter_mut().map(|warning| &mut warning.message).collect()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        self.results.words()
+    fn parts(&mut self) -> CutParts<'_> {
+        CutParts {
+            cut: &mut self.cut,
+            next_step: &mut self.next_step,
+            steps: self.intermediate_results.iter_mut().flatten().map(DoneStep::pieces).collect(),
+            messages: self.tail.warnings.iter_mut().map(|warning| &mut warning.message).collect(),
+            finals: self.results.words(),
+        }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {
@@ -387,22 +374,16 @@ impl Cuttable for SucceededAnswer {
 }
 
 impl Cuttable for FailedAnswer {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.partial_results.iter_mut().map(DoneStep::pieces).collect()
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
+    fn parts(&mut self) -> CutParts<'_> {
         let failed = self.failed_at.iter_mut().chain(&mut self.failures).map(|failed| &mut failed.error.fault.message);
         let warnings = self.tail.iter_mut().flat_map(|tail| &mut tail.warnings).map(|warning| &mut warning.message);
-        std::iter::once(&mut self.message).chain(failed).chain(warnings).collect()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        self.results.words()
+        CutParts {
+            cut: &mut self.cut,
+            next_step: &mut self.next_step,
+            steps: self.partial_results.iter_mut().map(DoneStep::pieces).collect(),
+            messages: std::iter::once(&mut self.message).chain(failed).chain(warnings).collect(),
+            finals: self.results.words(),
+        }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

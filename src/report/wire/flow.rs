@@ -14,7 +14,7 @@ use super::asked::ModelsAsked;
 use super::common::{Freshness, ReadAt, WarningAnswer};
 use super::finding::FindingAnswer;
 use super::limit::{Limit, MAX_TOKENS};
-use super::size::{Cut, CutWords, Cuttable, StepPieces, fit, shorten};
+use super::size::{Cut, CutParts, CutWords, Cuttable, fit, shorten};
 use super::warning::of_origin;
 use crate::app::{Origin, Prepared, Shown, ShownTemplate, in_sets};
 use crate::model::{Edge, EdgeKind, Flow, NodeKind, VariableSet};
@@ -23,7 +23,7 @@ use crate::plan::{Input, Plan, Step, Work};
 use steps::{Beside, ShownStep};
 
 pub use schema::input_schema;
-pub(in crate::report) use steps::Origins;
+pub(in crate::report) use steps::{Origins, reads};
 
 /// What `flows_show` answers: a flow as it would be executed, or a template.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -425,22 +425,15 @@ fn template(shown: &ShownTemplate, origin: &Origin) -> ShownText {
 }
 
 impl Cuttable for ShownFlow {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.steps.iter_mut().flat_map(ShownStep::pieces).collect()
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        let described = self.inputs.iter_mut().filter_map(|input| input.description.as_mut());
-        let warnings = self.warnings.iter_mut().map(|warning| &mut warning.message);
-        std::iter::once(&mut self.description).chain(described).chain(warnings).collect()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        self.inputs.iter_mut().filter_map(|input| input.default.as_mut()).map(CutWords::Value).collect()
+    fn parts(&mut self) -> CutParts<'_> {
+        let (mut messages, mut finals) = (vec![&mut self.description], Vec::new());
+        for input in &mut self.inputs {
+            messages.extend(&mut input.description);
+            finals.extend(input.default.as_mut().map(CutWords::Value));
+        }
+        messages.extend(self.warnings.iter_mut().map(|warning| &mut warning.message));
+        let steps = self.steps.iter_mut().flat_map(ShownStep::pieces).collect();
+        CutParts { cut: &mut self.cut, next_step: &mut self.next_step, steps, messages, finals }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {
@@ -455,17 +448,15 @@ impl Cuttable for ShownFlow {
 }
 
 impl Cuttable for ShownText {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        self.warnings.iter_mut().map(|warning| &mut warning.message).collect()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
+    fn parts(&mut self) -> CutParts<'_> {
         let sets = self.variable_sets.iter_mut().map(SetAnswer::words);
-        std::iter::once(CutWords::Text(&mut self.text)).chain(sets).collect()
+        CutParts {
+            cut: &mut self.cut,
+            next_step: &mut self.next_step,
+            steps: Vec::new(),
+            messages: self.warnings.iter_mut().map(|warning| &mut warning.message).collect(),
+            finals: std::iter::once(CutWords::Text(&mut self.text)).chain(sets).collect(),
+        }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

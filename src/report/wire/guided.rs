@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::common::{FailedStep, Results, SkippedStep, Stamp, UsageAnswer, WarningAnswer, guided_state};
 use super::execution;
+use super::size::CutWords;
 use super::warning::of_run;
 use crate::model::ModelWish;
 use crate::run::{Guided, GuidedState, State};
@@ -200,16 +201,13 @@ impl Standing {
         }
     }
 
-    /// What all came to.
-    fn results(&mut self) -> Option<&mut Results> {
-        match &mut self.now {
-            Now::Ended { results, .. } => Some(results),
-            Now::Open { .. } | Now::Calling { .. } | Now::Direct { .. } => None,
-        }
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        self.failures.iter_mut().map(|failed| &mut failed.error.fault.message).collect()
+    /// What failures say, and what all came to.
+    fn words(&mut self) -> (Vec<&mut String>, Vec<CutWords<'_>>) {
+        let finals = match &mut self.now {
+            Now::Ended { results, .. } => results.words(),
+            Now::Open { .. } | Now::Calling { .. } | Now::Direct { .. } => Vec::new(),
+        };
+        (self.failures.iter_mut().map(|failed| &mut failed.error.fault.message).collect(), finals)
     }
 }
 

@@ -42,7 +42,8 @@ pub struct ServerAnswer {
     /// How it stands for the process that answers: `idle` (not connected; nobody needed it, which is the rule for a
     /// command that has just begun), `ready` (connected), `unavailable` (it could not be reached) or `disabled` (the
     /// operator switched it off).
-    standing: StandingWord,
+    #[schemars(extend("enum" = ["idle", "ready", "unavailable", "disabled"]))]
+    standing: &'static str,
     /// Why it could not be reached, and the tools are those that were known from before; absent where it could, or
     /// nobody tried.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,17 +54,6 @@ pub struct ServerAnswer {
     allowed_tools: usize,
     /// When its list was read, also by another process; null while it never was.
     tools_read_at: Option<Stamp>,
-}
-
-/// How a server stands, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-enum StandingWord {
-    Idle,
-    Ready,
-    Unavailable,
-    Disabled,
 }
 
 /// One server's tools, asked now.
@@ -137,10 +127,10 @@ pub fn server_tools(asked: &ServerTools, schemas: bool) -> ServersAnswer {
 impl From<&ServerRow> for ServerAnswer {
     fn from(row: &ServerRow) -> Self {
         let (standing, trouble) = match &row.standing {
-            ServerStanding::Idle => (StandingWord::Idle, None),
-            ServerStanding::Ready => (StandingWord::Ready, None),
-            ServerStanding::Unavailable(why) => (StandingWord::Unavailable, Some(why.clone())),
-            ServerStanding::Disabled => (StandingWord::Disabled, None),
+            ServerStanding::Idle => ("idle", None),
+            ServerStanding::Ready => ("ready", None),
+            ServerStanding::Unavailable(why) => ("unavailable", Some(why.clone())),
+            ServerStanding::Disabled => ("disabled", None),
         };
         Self {
             alias: row.alias.clone(),

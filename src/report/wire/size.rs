@@ -52,21 +52,24 @@ const SAID: usize = 40;
 /// What a cut adds to a reply, at the most: the words behind the text, and the marks at its step.
 const MARKS: Size = Size { characters: 120, bytes: 280, tokens: 40 };
 
+/// What of an answer gives way, always in the same order, and where that is said.
+#[derive(Debug)]
+pub(super) struct CutParts<'a> {
+    pub(super) cut: &'a mut Cut,
+    /// The call that comes next.
+    pub(super) next_step: &'a mut Option<String>,
+    /// What its steps saw and put out.
+    pub(super) steps: Vec<StepPieces<'a>>,
+    /// What failures and warnings say; names, ids and codes beside that are left alone.
+    pub(super) messages: Vec<&'a mut String>,
+    /// What all came to.
+    pub(super) finals: Vec<CutWords<'a>>,
+}
+
 /// An answer whose texts and lists give way to a limit.
 pub(super) trait Cuttable: Serialize {
-    /// Where it is said what was cut, and the call that comes next.
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>);
-
-    /// What its steps saw and put out, always in the same order.
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        Vec::new()
-    }
-
-    /// What failures and warnings say; names, ids and codes beside that are left alone.
-    fn messages(&mut self) -> Vec<&mut String>;
-
-    /// What all came to.
-    fn finals(&mut self) -> Vec<CutWords<'_>>;
+    /// What of it gives way.
+    fn parts(&mut self) -> CutParts<'_>;
 
     /// Leaves out the later entries of its lists, with [`shorten`]. Says whether that was enough.
     fn shorten_lists(&mut self, limit: &Limit) -> bool;
@@ -155,7 +158,7 @@ pub(super) fn fit<A: Cuttable>(mut answer: A, limit: &Limit, rest: &str) -> A {
     if limit.fits(&answer) {
         return answer;
     }
-    let (cut, next_step) = answer.frame();
+    let CutParts { cut, next_step, .. } = answer.parts();
     cut.truncated = true;
     // Where it is said already what comes next, this stands beside it.
     let place = if next_step.is_none() { next_step } else { &mut cut.hint };
@@ -171,7 +174,7 @@ pub(super) fn fit<A: Cuttable>(mut answer: A, limit: &Limit, rest: &str) -> A {
         squeeze_as_text,
     ];
     if !ways.iter().any(|way| way(&mut answer, limit)) {
-        confess(answer.frame().1);
+        confess(answer.parts().next_step);
     }
     answer
 }
@@ -197,13 +200,14 @@ type Act<'a> = dyn FnMut(&mut String) -> Option<usize> + 'a;
 
 /// Does something to every text of a part, always in the same order, and marks the steps whose texts are cut.
 fn each_text(answer: &mut impl Cuttable, part: CutPart, act: &mut Act<'_>) {
+    let CutParts { steps, messages, finals, .. } = answer.parts();
     if part == CutPart::Final {
-        for mut words in answer.finals() {
+        for mut words in finals {
             words.each(act);
         }
         return;
     }
-    for step in answer.steps() {
+    for step in steps {
         for mut piece in step.pieces.into_iter().filter(|piece| piece.part == part) {
             let Some(whole) = piece.words.each(act) else { continue };
             step.cut.truncated = true;
@@ -213,7 +217,7 @@ fn each_text(answer: &mut impl Cuttable, part: CutPart, act: &mut Act<'_>) {
         }
     }
     if part == CutPart::PutOut {
-        for message in answer.messages() {
+        for message in messages {
             act(message);
         }
     }
@@ -333,13 +337,11 @@ const SAID_BEHIND: &str = " characters in all]";
 
 /// Empties a part in every step, and counts the steps that had it.
 fn leave_out(answer: &mut impl Cuttable, part: CutPart, limit: &Limit) -> bool {
-    let mut emptied: Vec<&'static str> = Vec::new();
-    for step in answer.steps() {
-        let pieces = step.pieces.into_iter().filter(|piece| piece.part == part);
-        emptied.extend(pieces.filter_map(|mut piece| piece.words.leave_out().then_some(piece.name)));
-    }
-    for name in emptied {
-        *answer.frame().0.left_out.entry(name).or_default() += 1;
+    let CutParts { cut, steps, .. } = answer.parts();
+    for mut piece in steps.into_iter().flat_map(|step| step.pieces).filter(|piece| piece.part == part) {
+        if piece.words.leave_out() {
+            *cut.left_out.entry(piece.name).or_default() += 1;
+        }
     }
     limit.fits(answer)
 }
@@ -361,7 +363,7 @@ pub(super) fn shorten<A: Cuttable, T: Serialize>(
     let mut keep = fitting.count().max(1);
     loop {
         items.truncate(keep);
-        answer.frame().0.left_out.insert(name, all - keep);
+        answer.parts().cut.left_out.insert(name, all - keep);
         match list(answer) {
             Some(place) => *place = items,
             None => return false,
@@ -379,7 +381,7 @@ pub(super) fn shorten<A: Cuttable, T: Serialize>(
 
 /// The last to give way: a final result that is no text but a list or an object becomes one.
 fn squeeze_as_text(answer: &mut impl Cuttable, limit: &Limit) -> bool {
-    answer.finals().into_iter().for_each(CutWords::into_texts);
+    answer.parts().finals.into_iter().for_each(CutWords::into_texts);
     squeeze(answer, CutPart::Final, limit, FLOOR)
 }
 

@@ -23,7 +23,7 @@ pub(super) fn message(run: &Run, failures: &[(usize, &StepError)]) -> String {
     };
     format!(
         "step {} failed: {}{more}; {} of {} finished",
-        crate::names::quoted(id),
+        quoted(id),
         error.message,
         counts.done,
         counted(counts.steps, "step", "steps")
@@ -167,40 +167,38 @@ fn again(before: &str, behind: &str) -> NextStep {
 
 /// What helps where a model gave no output.
 fn of_model(first: Option<(usize, &StepError)>) -> NextStep {
-    match first {
-        Some((_, error)) if error.code == Code::ModelNotFound => no_model(error.generated.is_some()).into(),
-        first => match first.map(|(_, error)| error.code) {
-            Some(Code::ModelUnauthorized) => {
-                "the operator sets the key where the message says it is, and starts the server again; `flowy models \
+    match first.map(|(_, error)| error.code) {
+        Some(Code::ModelNotFound) => no_model(first.is_some_and(|(_, error)| error.generated.is_some())).into(),
+        Some(Code::ModelUnauthorized) => {
+            "the operator sets the key where the message says it is, and starts the server again; `flowy models \
                  check NAME` tries it"
-                    .into()
-            }
-            Some(Code::ModelRateLimited | Code::ModelOverloaded) => again("", " later, or with another `model`"),
-            Some(Code::ModelNoQuota) => {
-                finished("the operator tops up the account at the provider, or another `model` answers")
-            }
-            Some(Code::ContextTooLong) => {
-                "shorten the values or the template, lower `maxOutputTokens` of the step, or take a `model` with a larger \
+                .into()
+        }
+        Some(Code::ModelRateLimited | Code::ModelOverloaded) => again("", " later, or with another `model`"),
+        Some(Code::ModelNoQuota) => {
+            finished("the operator tops up the account at the provider, or another `model` answers")
+        }
+        Some(Code::ContextTooLong) => {
+            "shorten the values or the template, lower `maxOutputTokens` of the step, or take a `model` with a larger \
                  context; the operator says how large it is in `context_tokens`"
-                    .into()
-            }
-            Some(Code::ContentFiltered) => "word the values or the template otherwise, or take another `model`".into(),
-            Some(Code::BudgetExceeded) => finished(
-                "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the step needs less",
-            ),
-            Some(Code::ContractViolation) => {
-                AGAIN
-                    + ", take another `model`, or loosen the step's contract; what the model wrote "
-                    + Word::Either(
-                        "is in failures[].generated.text, and what had finished in partialResults",
-                        "and what had finished is shown",
-                    )
-            }
-            _ => again(
-                "see whether the model's server runs and base_url is right (`flowy models check NAME` tries it), or ",
-                "",
-            ),
-        },
+                .into()
+        }
+        Some(Code::ContentFiltered) => "word the values or the template otherwise, or take another `model`".into(),
+        Some(Code::BudgetExceeded) => finished(
+            "the operator raises the budget that the message names; a smaller `maxOutputTokens` of the step needs less",
+        ),
+        Some(Code::ContractViolation) => {
+            AGAIN
+                + ", take another `model`, or loosen the step's contract; what the model wrote "
+                + Word::Either(
+                    "is in failures[].generated.text, and what had finished in partialResults",
+                    "and what had finished is shown",
+                )
+        }
+        _ => again(
+            "see whether the model's server runs and base_url is right (`flowy models check NAME` tries it), or ",
+            "",
+        ),
     }
 }
 

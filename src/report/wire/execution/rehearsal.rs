@@ -13,7 +13,9 @@ use crate::plan::Work;
 use crate::report::wire::asked::{ModelAsked, ModelsAsked};
 use crate::report::wire::common::{FailedStep, ReadAt, Results, SkippedStep, WarningAnswer, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{Cut, CutPart, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, shorten};
+use crate::report::wire::size::{
+    Cut, CutPart, CutParts, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, shorten,
+};
 use crate::report::wire::warning::of_execution;
 use crate::run::Run;
 use crate::tokens;
@@ -28,7 +30,8 @@ pub struct RehearsedAnswer {
     #[schemars(extend("const" = true))]
     dry_run: bool,
     /// Whether it could begin.
-    status: Readiness,
+    #[schemars(extend("enum" = ["ready", "would_fail", "missing_variables"]))]
+    status: &'static str,
     /// The call that comes next.
     #[schemars(required)]
     next_step: Option<String>,
@@ -55,28 +58,6 @@ pub struct RehearsedAnswer {
     warnings: Vec<WarningAnswer>,
     #[serde(flatten)]
     cut: Cut,
-}
-
-/// Whether a rehearsed execution could begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(super) enum Readiness {
-    Ready,
-    WouldFail,
-    MissingVariables,
-}
-
-impl Readiness {
-    fn next_step(self) -> &'static str {
-        match self {
-            Self::Ready => "nothing was executed: call flows_execute without dryRun",
-            Self::WouldFail => "fix what `failures` names, or call flows_execute without dryRun for the other steps",
-            Self::MissingVariables => {
-                "ask your user for the values in `missing`, then call flows_execute with them in initialVariables"
-            }
-        }
-    }
 }
 
 /// A required value that nobody gave.
@@ -179,16 +160,21 @@ pub fn unfilled(rehearsal: &Rehearsal) -> usize {
 pub fn rehearsal(rehearsal: &Rehearsal, max_tokens: Option<usize>) -> RehearsedAnswer {
     let run = &rehearsal.executed.run;
     let missing = rehearsal.missing.iter();
-    let status = match (rehearsal.missing.is_empty(), run.failures().next()) {
-        (false, _) => Readiness::MissingVariables,
-        (true, Some(_)) => Readiness::WouldFail,
-        (true, None) => Readiness::Ready,
+    let (status, next_step) = match (rehearsal.missing.is_empty(), run.failures().next()) {
+        (false, _) => (
+            "missing_variables",
+            "ask your user for the values in `missing`, then call flows_execute with them in initialVariables",
+        ),
+        (true, Some(_)) => {
+            ("would_fail", "fix what `failures` names, or call flows_execute without dryRun for the other steps")
+        }
+        (true, None) => ("ready", "nothing was executed: call flows_execute without dryRun"),
     };
     let next_step = match (status, unfilled(rehearsal)) {
-        (Readiness::Ready, 1..) => {
-            format!("nothing was executed: {}", made_for_guided(&rehearsal.flow, unfilled(rehearsal)))
+        ("ready", placeholders @ 1..) => {
+            format!("nothing was executed: {}", made_for_guided(&rehearsal.flow, placeholders))
         }
-        _ => status.next_step().to_owned(),
+        _ => next_step.to_owned(),
     };
     let whole = RehearsedAnswer {
         flow_name: rehearsal.flow.clone(),
@@ -220,21 +206,16 @@ impl RehearsedAnswer {
 }
 
 impl Cuttable for RehearsedAnswer {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.intermediate_results.iter_mut().map(RehearsedStep::pieces).collect()
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
+    fn parts(&mut self) -> CutParts<'_> {
         let failures = self.failures.iter_mut().map(|failed| &mut failed.error.fault.message);
-        failures.chain(self.warnings.iter_mut().map(|warning| &mut warning.message)).collect()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        self.results.words()
+        let warnings = self.warnings.iter_mut().map(|warning| &mut warning.message);
+        CutParts {
+            cut: &mut self.cut,
+            next_step: &mut self.next_step,
+            steps: self.intermediate_results.iter_mut().map(RehearsedStep::pieces).collect(),
+            messages: failures.chain(warnings).collect(),
+            finals: self.results.words(),
+        }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

@@ -10,7 +10,7 @@ use crate::discover::millis;
 use crate::report::wire::common::{FailedStep, Results, SkippedStep, Stamp, guided_state};
 use crate::report::wire::error::ErrorAnswer;
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{Cut, CutWords, Cuttable, StepPieces, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{Cut, CutParts, Cuttable, fit, rest_of_execution, shorten};
 use crate::run::{State, Status};
 
 /// An execution that goes on.
@@ -202,22 +202,15 @@ impl DirectAnswer {
 }
 
 impl Cuttable for DirectStatus {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        let whole = self.ran.iter_mut().filter_map(|ran| ran.whole.as_mut());
-        whole.flat_map(|whole| &mut whole.steps).map(DoneStep::pieces).collect()
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        let failures = self.ran.iter_mut().filter_map(|ran| ran.failures.as_mut()).flatten();
-        failures.map(|failed| &mut failed.error.fault.message).collect()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        self.ran.as_mut().map(|ran| ran.results.words()).unwrap_or_default()
+    fn parts(&mut self) -> CutParts<'_> {
+        let (cut, next_step) = (&mut self.cut, &mut self.next_step);
+        let (mut steps, mut messages, mut finals) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(RanStatus { whole, failures, results, .. }) = &mut self.ran {
+            steps.extend(whole.iter_mut().flat_map(|whole| &mut whole.steps).map(DoneStep::pieces));
+            messages.extend(failures.iter_mut().flatten().map(|failed| &mut failed.error.fault.message));
+            finals = results.words();
+        }
+        CutParts { cut, next_step, steps, messages, finals }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

@@ -1,6 +1,6 @@
 //! The steps of a flow as they would run.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -208,6 +208,8 @@ fn model_of(rendering: &Rendering) -> Option<Value> {
 impl ShownWork {
     fn of(work: &Work, origins: &Origins<'_>, beside: Beside<'_>, id: &str) -> Self {
         let Beside { tools, priced, full } = beside;
+        let read = reads(work).into_iter();
+        let reads = read.map(|(placeholder, slot)| PlaceholderRead { from: origins.from(slot), placeholder }).collect();
         match work {
             Work::Render(rendering) => Self::Render {
                 template: rendering.template_file.is_some().then(|| rendering.template_name.clone()),
@@ -217,7 +219,7 @@ impl ShownWork {
                 contract: rendering.contract.as_ref().map(|contract| named(contract, full)),
                 optional: rendering.optional,
                 max_attempts: rendering.contract.as_ref().map(|_| rendering.max_attempts),
-                reads: reads(rendering, origins),
+                reads,
                 text: full.then(|| rendering.text.to_string()),
                 variable_sets: if full { rendering.sets.iter().map(SetAnswer::from).collect() } else { Vec::new() },
             },
@@ -225,21 +227,16 @@ impl ShownWork {
                 call: call.address.to_string(),
                 unavailable: tools.trouble(&call.address.server).map(str::to_owned),
                 requires: requires(call),
-                reads: reads_by_name(&call.slots, origins),
+                reads,
                 args: full.then(|| call.arguments.written().clone()),
             },
             Work::Flow(linked) => Self::Flow {
                 flow: linked.of.plan.name().to_owned(),
-                reads: reads_by_name(&linked.slots, origins),
+                reads,
                 variables: full.then(|| linked.values.written().clone()),
                 steps: full.then(|| ShownStep::all(&linked.of.plan, beside, &format!("{id}/"))),
             },
-            Work::Gather(gather) => Self::Flow {
-                flow: gather.flow.clone(),
-                reads: reads_by_name(&gather.slots, origins),
-                variables: None,
-                steps: None,
-            },
+            Work::Gather(gather) => Self::Flow { flow: gather.flow.clone(), reads, variables: None, steps: None },
             Work::Faulty { code, message, meant, mending } => {
                 let (call, flow) = match meant {
                     Intent::Call(call) => (Some(call.clone()), None),
@@ -248,7 +245,7 @@ impl ShownWork {
                 };
                 let fault = Fault { code: code.word().to_owned(), message: message.clone() };
                 let faulty = FaultyAnswer { fault, details: MendingAnswer::of(*code, mending) };
-                Self::Faulty { call, flow, reads: Vec::new(), faulty }
+                Self::Faulty { call, flow, reads, faulty }
             }
         }
     }
@@ -268,18 +265,15 @@ fn requires(call: &Call) -> Vec<String> {
     names.collect()
 }
 
-fn reads_by_name(slots: &[Slot], origins: &Origins<'_>) -> Vec<PlaceholderRead> {
-    slots.iter().map(|slot| PlaceholderRead { placeholder: slot.name.clone(), from: origins.from(slot) }).collect()
-}
-
-fn reads(rendering: &Rendering, origins: &Origins<'_>) -> Vec<PlaceholderRead> {
-    let mut seen: BTreeSet<String> = BTreeSet::new();
-    let placeholders = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
-    let reads = placeholders.filter_map(|(placeholder, place)| {
-        let (spelt, slot) = (placeholder.spelt(), rendering.slots.get(*place)?);
-        seen.insert(spelt.clone()).then(|| PlaceholderRead { from: origins.from(slot), placeholder: spelt })
-    });
-    reads.collect()
+/// What a step reads: the placeholders of its text as they are spelt, each once, else its values by name.
+pub(in crate::report) fn reads(work: &Work) -> Vec<(String, &Slot)> {
+    let Work::Render(rendering) = work else {
+        return work.slots().iter().map(|slot| (slot.name.clone(), slot)).collect();
+    };
+    let mut seen: HashSet<String> = HashSet::new();
+    let read = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
+    let read = read.filter_map(|(placeholder, slot)| Some((placeholder.spelt(), rendering.slots.get(*slot)?)));
+    read.filter(|(spelt, _)| seen.insert(spelt.clone())).collect()
 }
 
 /// Where the values of a plan's slots come from, in words.

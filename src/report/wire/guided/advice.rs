@@ -5,6 +5,9 @@ use crate::guide::NoAnswer;
 use crate::names::quoted;
 use crate::run::{EscalationId, Guided, GuidedState, State};
 
+/// What is said where the flow gave its final result.
+const DONE: &str = "the flow is done: give your user finalResult";
+
 /// What to tell the person.
 pub(super) fn question(reason: &str, questions: &[String], no_answer: NoAnswer) -> String {
     let listed: Vec<String> =
@@ -71,9 +74,7 @@ fn after_direct(guided: &Guided) -> String {
             "call flows_resume with executionId {id}: the server goes on where it stopped, and what is done is not done \
              again"
         ),
-        GuidedState::Completed if guided.run().final_output().is_some() => {
-            "the flow is done: give your user finalResult".to_owned()
-        }
+        GuidedState::Completed if guided.run().final_output().is_some() => DONE.to_owned(),
         GuidedState::Completed => {
             format!(
                 "the flow gave no final result; flows_status with executionId {id} and include [\"steps\"] shows what was done"
@@ -84,10 +85,13 @@ fn after_direct(guided: &Guided) -> String {
              flowName {} begins anew",
             quoted(guided.beginning().plan.name())
         ),
-        GuidedState::Cancelled => {
-            format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
-        }
+        GuidedState::Cancelled => cancelled(guided),
     }
+}
+
+fn cancelled(guided: &Guided) -> String {
+    let id = &guided.beginning().id;
+    format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
 }
 
 /// The call that comes next.
@@ -136,18 +140,14 @@ pub(super) fn next_step(guided: &Guided) -> String {
                 )
             }
         },
-        (GuidedState::Completed, _) if guided.run().final_output().is_some() => {
-            "the flow is done: give your user finalResult".to_owned()
-        }
+        (GuidedState::Completed, _) if guided.run().final_output().is_some() => DONE.to_owned(),
         (GuidedState::Completed | GuidedState::Failed, _) if guided.run().counts().done > 0 => format!(
             "the flow ended without a final result: {}. {} flows_status with executionId {id} and include [\"steps\"] \
              shows what was done",
             why_nothing(guided),
             begin_anew(guided)
         ),
-        (GuidedState::Cancelled, _) => {
-            format!("it was cancelled; flows_status with executionId {id} and include [\"steps\"] shows what was done")
-        }
+        (GuidedState::Cancelled, _) => cancelled(guided),
         (
             GuidedState::Running
             | GuidedState::Waiting

@@ -12,12 +12,10 @@ use super::turn::RULES;
 use super::{Head, HowFar, Standing, id_of, per_cent, warned};
 use crate::app::{Section, Story, Summary};
 use crate::discover::millis;
-use crate::report::wire::common::{
-    Fault, GeneratedAnswer, Results, Stamp, ToolGave, WarningAnswer, guided_state, written,
-};
+use crate::report::wire::common::{Fault, GeneratedAnswer, Stamp, ToolGave, WarningAnswer, guided_state, written};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
 use crate::report::wire::size::{
-    Cut, CutPart, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, rest_of_execution, shorten,
+    Cut, CutPart, CutParts, CutPiece, CutWords, Cuttable, StepCut, StepPieces, fit, rest_of_execution, shorten,
 };
 use crate::run::{Escalation, Guided, State};
 
@@ -406,20 +404,10 @@ pub(in crate::report) fn state_word(state: Option<&State>, open: bool) -> &'stat
 }
 
 impl Cuttable for GuidedStatus {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.steps.iter_mut().flatten().map(StepStatus::pieces).collect()
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        self.standing.messages()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        self.standing.results().map(Results::words).unwrap_or_default()
+    fn parts(&mut self) -> CutParts<'_> {
+        let steps = self.steps.iter_mut().flatten().map(StepStatus::pieces).collect();
+        let (messages, finals) = self.standing.words();
+        CutParts { cut: &mut self.cut, next_step: &mut self.next_step, steps, messages, finals }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

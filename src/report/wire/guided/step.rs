@@ -279,7 +279,7 @@ pub(super) fn shortened<A: Cuttable>(
         // Who follows nextStep alone would do a part of the step.
         if let (true, Some(cut)) = (whole, &step.cut) {
             let first = format!("the prompt is cut: read all of it first, {}; then ", cut.rest_of_prompt);
-            answer.frame().1.get_or_insert_default().insert_str(0, &first);
+            answer.parts().next_step.get_or_insert_default().insert_str(0, &first);
         }
     }
     answer

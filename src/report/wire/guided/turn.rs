@@ -11,9 +11,9 @@ use super::{Head, HowFar, Standing, id_of, warned};
 use crate::app::{Begun, Turn};
 use crate::guide::{Deed, NoAnswer};
 use crate::names::{did_you_mean, few, nearest, quoted, shown};
-use crate::report::wire::common::{ReadAt, Results, WarningAnswer, guided_state};
+use crate::report::wire::common::{ReadAt, WarningAnswer, guided_state};
 use crate::report::wire::limit::{Limit, MAX_TOKENS};
-use crate::report::wire::size::{Cut, CutWords, Cuttable, fit, rest_of_execution, shorten};
+use crate::report::wire::size::{Cut, CutParts, Cuttable, fit, rest_of_execution, shorten};
 use crate::report::wire::warning::of_execution;
 use crate::run::{Escalation, Guided, GuidedState, Outcome, says_nothing};
 
@@ -308,17 +308,10 @@ impl AskedAnswer {
 }
 
 impl Cuttable for TurnAnswer {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        let warnings = self.warnings.iter_mut().map(|warning| &mut warning.message);
-        self.standing.messages().into_iter().chain(warnings).collect()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        self.standing.results().map(Results::words).unwrap_or_default()
+    fn parts(&mut self) -> CutParts<'_> {
+        let (mut messages, finals) = self.standing.words();
+        messages.extend(self.warnings.iter_mut().map(|warning| &mut warning.message));
+        CutParts { cut: &mut self.cut, next_step: &mut self.next_step, steps: Vec::new(), messages, finals }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {

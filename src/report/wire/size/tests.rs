@@ -38,20 +38,14 @@ impl FakeStep {
 }
 
 impl Cuttable for FakeReply {
-    fn frame(&mut self) -> (&mut Cut, &mut Option<String>) {
-        (&mut self.cut, &mut self.next_step)
-    }
-
-    fn steps(&mut self) -> Vec<StepPieces<'_>> {
-        self.intermediate_results.iter_mut().map(FakeStep::pieces).collect()
-    }
-
-    fn messages(&mut self) -> Vec<&mut String> {
-        Vec::new()
-    }
-
-    fn finals(&mut self) -> Vec<CutWords<'_>> {
-        vec![CutWords::Value(&mut self.final_result)]
+    fn parts(&mut self) -> CutParts<'_> {
+        CutParts {
+            cut: &mut self.cut,
+            next_step: &mut self.next_step,
+            steps: self.intermediate_results.iter_mut().map(FakeStep::pieces).collect(),
+            messages: Vec::new(),
+            finals: vec![CutWords::Value(&mut self.final_result)],
+        }
     }
 
     fn shorten_lists(&mut self, limit: &Limit) -> bool {
