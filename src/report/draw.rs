@@ -135,11 +135,14 @@ words! {
     }
 }
 
-/// How a kind of node looks: DOT's shape for it, and its colours in both languages.
+/// How a kind of node looks: DOT's shape for it, and its colours in both languages; what explains the look, and what
+/// such a node is called.
 struct Paint {
     shape: &'static str,
     fill: &'static str,
     line: &'static str,
+    words: &'static str,
+    called: &'static str,
 }
 
 impl NodeShape {
@@ -155,15 +158,15 @@ impl NodeShape {
     }
 
     const fn look(self) -> Paint {
-        let (shape, fill, line) = match self {
-            Self::Input => ("parallelogram", "#eef2f7", "#8a94a3"),
-            Self::Template => ("box", "#e7f0ff", "#2f6fdb"),
-            Self::Tool => ("component", "#fff3dc", "#9a6700"),
-            Self::Flow => ("hexagon", "#f1e9ff", "#7a4fd1"),
-            Self::Result => ("ellipse", "#e4f6ec", "#18794e"),
-            Self::Other => ("note", "#f6f7f9", "#b3b8bf"),
+        let (shape, fill, line, words, called) = match self {
+            Self::Input => ("parallelogram", "#eef2f7", "#8a94a3", "inputs", "input node"),
+            Self::Template => ("box", "#e7f0ff", "#2f6fdb", "text", "text step"),
+            Self::Tool => ("component", "#fff3dc", "#9a6700", "tool", "tool step"),
+            Self::Flow => ("hexagon", "#f1e9ff", "#7a4fd1", "flow", "flow step"),
+            Self::Result => ("ellipse", "#e4f6ec", "#18794e", "result", "result node"),
+            Self::Other => ("note", "#f6f7f9", "#b3b8bf", "nothing runs", "node where nothing runs"),
         };
-        Paint { shape, fill, line }
+        Paint { shape, fill, line, words, called }
     }
 }
 
@@ -186,6 +189,18 @@ fn ids(flow: &Flow, prefix: &str) -> Vec<String> {
         format!("{prefix}{id}")
     };
     flow.nodes.iter().enumerate().map(of).collect()
+}
+
+/// What a list holds at a place; nothing where it has no such place.
+fn at<T: Copy + Default>(list: &[T], place: usize) -> T {
+    list.get(place).copied().unwrap_or_default()
+}
+
+/// Puts a value at a place of a list that has it.
+fn put<T>(list: &mut [T], place: usize, value: T) {
+    if let Some(own) = list.get_mut(place) {
+        *own = value;
+    }
 }
 
 /// The names that an input node declares, a line each.

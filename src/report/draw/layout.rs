@@ -11,6 +11,7 @@ use rust_sugiyama::from_vertices_and_edges;
 
 use super::placing::placed;
 use super::rows::Rows;
+use super::{at, put};
 
 /// The room between two nodes of a row, in pixels.
 const BETWEEN: f64 = 28.0;
@@ -41,9 +42,20 @@ enum Stands {
     Hidden,
 }
 
+impl Stands {
+    /// How wide it is, with the room beside it.
+    fn width(self, widths: &[f64]) -> f64 {
+        match self {
+            Self::Node(node) => at(widths, node) + BETWEEN,
+            Self::Passing(..) => PASSING,
+            Self::Hidden => 0.0,
+        }
+    }
+}
+
 /// Puts nodes of these widths in their rows.
 pub(super) fn across(widths: &[f64], rows: &Rows, edges: &[(usize, usize)]) -> Across {
-    let row = |node: usize| rows.of.get(node).copied().unwrap_or(0);
+    let row = |node: usize| at(&rows.of, node);
     let down: Vec<(usize, usize)> =
         edges.iter().zip(&rows.down).filter(|(_, down)| **down).map(|(edge, _)| *edge).collect();
     let mut passing: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -55,31 +67,25 @@ pub(super) fn across(widths: &[f64], rows: &Rows, edges: &[(usize, usize)]) -> A
     let x = if stands.len() <= MOST_PLACES { with_care(widths, rows, &down, &mut stands) } else { Vec::new() };
     let mut in_row: Vec<Vec<(f64, usize)>> = vec![Vec::new(); rows.waves.len()];
     for (place, stands) in stands.iter().enumerate() {
-        let at = match stands {
+        let row = match stands {
             Stands::Node(node) => row(*node),
             Stands::Passing(_, row) => *row,
             Stands::Hidden => continue,
         };
-        if let Some(in_row) = in_row.get_mut(at) {
-            in_row.push((x.get(place).copied().unwrap_or(0.0), place));
-        }
+        in_row.get_mut(row).into_iter().for_each(|row| row.push((at(&x, place), place)));
     }
     let sort = |mut row: Vec<(f64, usize)>| {
         row.sort_by(|a, b| a.0.total_cmp(&b.0));
         row.into_iter().map(|(_, place)| place).collect()
     };
     let order: Vec<Vec<usize>> = in_row.into_iter().map(sort).collect();
-    let places = stands.iter().map(|stands| match stands {
-        Stands::Node(node) => (widths.get(*node).copied().unwrap_or(0.0) + BETWEEN, false),
-        Stands::Passing(..) => (PASSING, true),
-        Stands::Hidden => (0.0, false),
-    });
+    let places = stands.iter().map(|stands| (stands.width(widths), matches!(stands, Stands::Passing(..))));
     let x = placed(&order, &places.collect::<Vec<_>>(), &joined(&stands, rows, &down));
     let mut all = Across { middle: vec![0.0; widths.len()], ..Across::default() };
     let (mut left, mut right) = (f64::INFINITY, f64::NEG_INFINITY);
     for (stands, x) in stands.iter().zip(&x) {
         let half = match stands {
-            Stands::Node(node) => widths.get(*node).copied().unwrap_or(0.0) / 2.0,
+            Stands::Node(node) => at(widths, *node) / 2.0,
             Stands::Passing(..) => PASSING / 2.0,
             Stands::Hidden => continue,
         };
@@ -87,14 +93,8 @@ pub(super) fn across(widths: &[f64], rows: &Rows, edges: &[(usize, usize)]) -> A
     }
     for (stands, x) in stands.iter().zip(&x) {
         match stands {
-            Stands::Node(node) => {
-                if let Some(middle) = all.middle.get_mut(*node) {
-                    *middle = x - left;
-                }
-            }
-            Stands::Passing(from, row) => {
-                all.passing.insert((*from, *row), x - left);
-            }
+            Stands::Node(node) => put(&mut all.middle, *node, x - left),
+            Stands::Passing(from, row) => drop(all.passing.insert((*from, *row), x - left)),
             Stands::Hidden => {}
         }
     }
@@ -104,14 +104,13 @@ pub(super) fn across(widths: &[f64], rows: &Rows, edges: &[(usize, usize)]) -> A
 
 /// Which places are joined by a piece of an edge, each pair once, the upper place first.
 fn joined(stands: &[Stands], rows: &Rows, down: &[(usize, usize)]) -> BTreeSet<(usize, usize)> {
-    let row = |node: usize| rows.of.get(node).copied().unwrap_or(0);
-    let passing: BTreeMap<(usize, usize), usize> = stands
-        .iter()
-        .enumerate()
-        .filter_map(
-            |(place, stands)| if let Stands::Passing(from, row) = stands { Some(((*from, *row), place)) } else { None },
-        )
-        .collect();
+    let row = |node: usize| at(&rows.of, node);
+    let mut passing: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for (place, stands) in stands.iter().enumerate() {
+        if let Stands::Passing(from, row) = stands {
+            passing.insert((*from, *row), place);
+        }
+    }
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     for (from, to) in down {
         let mut above = *from;
@@ -128,17 +127,12 @@ fn joined(stands: &[Stands], rows: &Rows, down: &[(usize, usize)]) -> BTreeSet<(
 /// The order from left to right by Sugiyama's method. A hidden node above all others keeps the picture in one
 /// piece and nodes in their rows; what it needs for that is added to `stands`.
 fn with_care(widths: &[f64], rows: &Rows, down: &[(usize, usize)], stands: &mut Vec<Stands>) -> Vec<f64> {
-    let row = |node: usize| rows.of.get(node).copied().unwrap_or(0);
+    let row = |node: usize| at(&rows.of, node);
     let mut pairs = joined(stands, rows, down);
-    let mut led_to = vec![false; widths.len()];
-    for (_, to) in down {
-        if let Some(led_to) = led_to.get_mut(*to) {
-            *led_to = true;
-        }
-    }
+    let led_to: BTreeSet<usize> = down.iter().map(|(_, to)| *to).collect();
     let mut column = vec![stands.len()];
     stands.push(Stands::Hidden);
-    for node in (0..widths.len()).filter(|node| led_to.get(*node) == Some(&false)) {
+    for node in (0..widths.len()).filter(|node| !led_to.contains(node)) {
         while column.len() <= row(node) {
             let place = stands.len();
             stands.push(Stands::Hidden);
@@ -148,18 +142,8 @@ fn with_care(widths: &[f64], rows: &Rows, down: &[(usize, usize)], stands: &mut 
         pairs.extend(column.get(row(node)).map(|above| (*above, node)));
     }
     let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
-    let vertices: Vec<(u32, (f64, f64))> = stands
-        .iter()
-        .enumerate()
-        .map(|(place, stands)| {
-            let width = match stands {
-                Stands::Node(node) => widths.get(*node).copied().unwrap_or(0.0) + BETWEEN,
-                Stands::Passing(..) => PASSING,
-                Stands::Hidden => 1.0,
-            };
-            (number(place), (width, 1.0))
-        })
-        .collect();
+    let vertex = |(place, stands): (usize, &Stands)| (number(place), (stands.width(widths).max(1.0), 1.0));
+    let vertices: Vec<(u32, (f64, f64))> = stands.iter().enumerate().map(vertex).collect();
     // The last is looked at first, and what is looked at first stands on the left.
     let pairs: Vec<(u32, u32)> = pairs.into_iter().rev().map(|(from, to)| (number(from), number(to))).collect();
     // All of it is said here: nothing may depend on who runs the program where.
@@ -174,12 +158,9 @@ fn with_care(widths: &[f64], rows: &Rows, down: &[(usize, usize)], stands: &mut 
     };
     let mut x = vec![0.0; stands.len()];
     // The places come in no order.
-    for (place, (across, _)) in
-        from_vertices_and_edges(&vertices, &pairs, &config).into_iter().flat_map(|(all, ..)| all)
-    {
-        if let Some(x) = x.get_mut(place) {
-            *x = across;
-        }
+    let drawn = from_vertices_and_edges(&vertices, &pairs, &config);
+    for (place, (across, _)) in drawn.into_iter().flat_map(|(all, ..)| all) {
+        put(&mut x, place, across);
     }
     x
 }

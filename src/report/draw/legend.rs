@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::NodeShape;
 use super::drawing::{Drawing, SMALL};
 use super::edges::EdgeLook;
+use super::ran::StepState;
 use crate::report::markup::HtmlText;
 
 /// What the explanation below a picture shows beside its words.
@@ -24,15 +25,7 @@ pub(super) fn key(drawing: &Drawing) -> Vec<(Sign, &'static str)> {
     let mut key: Vec<(Sign, &'static str)> = Vec::new();
     for shape in NodeShape::ALL {
         if cards.iter().any(|card| card.shape.word() == shape.word()) {
-            let words = match shape {
-                NodeShape::Input => "inputs",
-                NodeShape::Template => "text",
-                NodeShape::Tool => "tool",
-                NodeShape::Flow => "flow",
-                NodeShape::Result => "result",
-                NodeShape::Other => "nothing runs",
-            };
-            key.push((Sign::Kind(shape), words));
+            key.push((Sign::Kind(shape), shape.look().words));
         }
     }
     let looks: BTreeSet<EdgeLook> = lines.iter().map(|line| line.look).collect();
@@ -49,9 +42,9 @@ pub(super) fn key(drawing: &Drawing) -> Vec<(Sign, &'static str)> {
     if lines.iter().any(|line| line.back()) {
         key.push((Sign::Back, "closes a ring"));
     }
-    for (state, words) in [("done", "done"), ("failed", "failed"), ("skipped", "skipped")] {
+    for state in StepState::WORDS {
         if cards.iter().any(|card| card.ran.as_ref().is_some_and(|ran| ran.state == state)) {
-            key.push((Sign::Dot(state), words));
+            key.push((Sign::Dot(state), state));
         }
     }
     key

@@ -7,6 +7,7 @@ use super::drawing::{Card, SMALL, count};
 use super::edges::{Drawn, EdgeLook};
 use super::layout::Across;
 use super::rows::Rows;
+use super::{at, put};
 
 /// The height of a label at an edge.
 const LABEL: f64 = 17.0;
@@ -131,77 +132,60 @@ impl<'a> Lines<'a> {
 
     /// Says where edges end and how high their labels stand, so that no two cover each other.
     fn plan(&mut self, drawn: &[Drawn], cards: &[Card], middle: &[f64]) {
-        let at = |node: usize| middle.get(node).copied().unwrap_or(0.0);
-        let row = |node: usize| self.rows.of.get(node).copied().unwrap_or(0);
-        self.ports = drawn.iter().map(|edge| at(edge.to)).collect();
+        let row = |node: usize| at(&self.rows.of, node);
+        self.ports = drawn.iter().map(|edge| at(middle, edge.to)).collect();
         self.levels = vec![None; drawn.len()];
-        let mut into: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (place, edge) in drawn.iter().enumerate().filter(|(place, _)| self.rows.down.get(*place) == Some(&true)) {
-            into.entry(edge.to).or_default().push(place);
+        self.zones = vec![0.0; self.rows.waves.len()];
+        let mut into: BTreeMap<usize, Vec<(usize, &Drawn)>> = BTreeMap::new();
+        for (place, edge) in drawn.iter().enumerate().filter(|(place, _)| at(&self.rows.down, *place)) {
+            into.entry(edge.to).or_default().push((place, edge));
         }
-        for (node, places) in &mut into {
-            let comes_from = |place: &usize| {
-                let from = drawn.get(*place).map_or(0, |edge| edge.from);
+        for (node, edges) in &mut into {
+            let comes_from = |edge: &Drawn| {
                 let above = row(*node).saturating_sub(1);
-                self.passing.get(&(from, above)).copied().unwrap_or_else(|| at(from))
+                self.passing.get(&(edge.from, above)).copied().unwrap_or_else(|| at(middle, edge.from))
             };
-            places.sort_by(|a, b| comes_from(a).total_cmp(&comes_from(b)).then(a.cmp(b)));
+            edges.sort_by(|a, b| comes_from(a.1).total_cmp(&comes_from(b.1)).then(a.0.cmp(&b.0)));
             let width = cards.get(*node).map_or(0.0, |card| card.width);
-            let labels = places.iter().filter_map(|place| drawn.get(*place)).map(|edge| label_of(edge).1);
+            let labels = edges.iter().map(|(_, edge)| label_of(edge).1);
             let apart = PORTS.max(labels.fold(0.0, f64::max) + 12.0);
-            let apart = apart.min((width - 36.0).max(0.0) / count(places.len()));
-            let first = at(*node) - apart * (count(places.len()) - 1.0) / 2.0;
-            for (number, place) in places.iter().enumerate() {
-                if let Some(port) = self.ports.get_mut(*place) {
-                    *port = first + apart * count(number);
-                }
+            let apart = apart.min((width - 36.0).max(0.0) / count(edges.len()));
+            let first = at(middle, *node) - apart * (count(edges.len()) - 1.0) / 2.0;
+            for (number, (place, _)) in edges.iter().enumerate() {
+                put(&mut self.ports, *place, first + apart * count(number));
             }
         }
-        let mut labelled: Vec<(usize, usize)> = into
-            .values()
-            .flatten()
-            .filter_map(|place| {
-                drawn.get(*place).filter(|edge| !edge.label.is_empty()).map(|edge| (row(edge.to), *place))
-            })
-            .collect();
-        let port = |place: usize| self.ports.get(place).copied().unwrap_or(0.0);
+        let labelled = into.values().flatten().filter(|(_, edge)| !edge.label.is_empty());
+        let mut labelled: Vec<(usize, usize, f64)> =
+            labelled.map(|(place, edge)| (row(edge.to), *place, label_of(edge).1)).collect();
+        let port = |place: usize| at(&self.ports, place);
         labelled.sort_by(|a, b| a.0.cmp(&b.0).then(port(a.1).total_cmp(&port(b.1))).then(a.1.cmp(&b.1)));
         let mut ends: Vec<f64> = Vec::new();
         let mut before = None;
-        for (row, place) in labelled {
+        for (row, place, width) in labelled {
             if before != Some(row) {
                 ends.clear();
                 before = Some(row);
             }
-            let width = drawn.get(place).map_or(0.0, |edge| label_of(edge).1);
             let (left, right) = (port(place) - width / 2.0 - 4.0, port(place) + width / 2.0 + 4.0);
             let level = ends.iter().position(|end| *end <= left).unwrap_or(ends.len());
             match ends.get_mut(level) {
                 Some(end) => *end = right,
                 None => ends.push(right),
             }
-            if let Some(own) = self.levels.get_mut(place) {
-                *own = Some(level);
-            }
+            put(&mut self.levels, place, Some(level));
+            let zone = self.zone(row).max(LABEL * count(level + 1));
+            put(&mut self.zones, row, zone);
         }
-        let mut zones = vec![0.0_f64; self.rows.waves.len()];
-        for (place, level) in self.levels.iter().enumerate() {
-            let to = drawn.get(place).map_or(0, |edge| row(edge.to));
-            if let (Some(level), Some(zone)) = (level, zones.get_mut(to)) {
-                *zone = zone.max(LABEL * count(level + 1));
-            }
-        }
-        self.zones = zones;
     }
 
     /// The room above a row that labels take.
     pub(super) fn zone(&self, row: usize) -> f64 {
-        self.zones.get(row).copied().unwrap_or(0.0)
+        at(&self.zones, row)
     }
 
     pub(super) fn line(&self, place: usize, edge: &Drawn, cards: &[Card]) -> Option<Line> {
         let (from, to) = (cards.get(edge.from)?, cards.get(edge.to)?);
-        let back = self.rows.down.get(place) == Some(&false);
         let of = |way: Way, end: (f64, f64), label: Option<Label>| Line {
             from: from.id.clone(),
             to: to.id.clone(),
@@ -210,7 +194,7 @@ impl<'a> Lines<'a> {
             end,
             label,
         };
-        if back {
+        if !at(&self.rows.down, place) {
             let (right, left) = (from.left + from.width, to.left + to.width);
             let out = right.max(left) + SWING;
             let apart = if edge.from == edge.to { to.height.min(40.0) / 4.0 } else { 0.0 };
@@ -239,7 +223,7 @@ impl<'a> Lines<'a> {
             }
         }
         add(&mut points, (x, to.top - 7.0));
-        let label = self.levels.get(place).copied().flatten().map(|level| {
+        let label = at(&self.levels, place).map(|level| {
             let (text, width) = label_of(edge);
             let top = self.tops.get(last).map_or(y, |(top, _)| *top);
             Label { text, whole: edge.label.clone(), x, y: top - STRAIGHT - LABEL * count(level), width }

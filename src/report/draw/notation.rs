@@ -84,7 +84,7 @@ impl Picture<'_> {
         let ids = ids(self.flow, prefix);
         for (number, node) in self.flow.nodes.iter().enumerate() {
             let Some(id) = ids.get(number) else { continue };
-            let Paint { shape, fill, line } = NodeShape::of(node).look();
+            let Paint { shape, fill, line, .. } = NodeShape::of(node).look();
             let (marks, marked) = self.marks(node);
             let lines = self.lines(number, node).into_iter().chain(marks);
             let text = lines.map(|line| dot_text(&line)).collect::<Vec<_>>().join("\\n");

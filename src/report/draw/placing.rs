@@ -4,21 +4,22 @@
 //! Sugiyama's last phase keeps long lines straight whatever it costs in width; a flow of 200 steps gets
 //! five times as wide as its widest row. Here every row is the nearest to what it would like to be.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+use super::{at, put};
 
 /// How often rows are placed anew: after that nothing is seen to move.
 const SWEEPS: usize = 24;
 
-/// What a place is joined with: the other place and how much that counts.
-type Joined = Vec<(usize, f64)>;
+/// What each place is joined with: the other place and how much that counts.
+type Joined = HashMap<usize, Vec<(usize, f64)>>;
 
 /// The middles of places, given their order in each row, the width of each and whether a line passes there,
 /// and the pairs that are joined, the upper place first.
 pub(super) fn placed(order: &[Vec<usize>], places: &[(f64, bool)], pairs: &BTreeSet<(usize, usize)>) -> Vec<f64> {
-    let passes = |place: usize| places.get(place).is_some_and(|(_, passes)| *passes);
-    let width = |place: usize| places.get(place).map_or(0.0, |(width, _)| *width);
-    let (mut above, mut below): (Vec<Joined>, Vec<Joined>) =
-        (vec![Vec::new(); places.len()], vec![Vec::new(); places.len()]);
+    let passes = |place: usize| at(places, place).1;
+    let width = |place: usize| at(places, place).0;
+    let (mut above, mut below) = (Joined::new(), Joined::new());
     for (upper, lower) in pairs {
         // A long line is to be straight, whatever becomes of its ends.
         let counts = match (passes(*upper), passes(*lower)) {
@@ -26,55 +27,33 @@ pub(super) fn placed(order: &[Vec<usize>], places: &[(f64, bool)], pairs: &BTree
             (true, false) | (false, true) => 2.0,
             (false, false) => 1.0,
         };
-        if let (Some(above), Some(below)) = (above.get_mut(*lower), below.get_mut(*upper)) {
-            above.push((*upper, counts));
-            below.push((*lower, counts));
-        }
+        above.entry(*lower).or_default().push((*upper, counts));
+        below.entry(*upper).or_default().push((*lower, counts));
     }
     let mut x = vec![0.0; places.len()];
     for row in order {
         let all: f64 = row.iter().map(|place| width(*place)).sum();
         let mut left = -all / 2.0;
         for place in row {
-            if let Some(x) = x.get_mut(*place) {
-                *x = left + width(*place) / 2.0;
-            }
+            put(&mut x, *place, left + width(*place) / 2.0);
             left += width(*place);
         }
     }
     for sweep in 0..SWEEPS {
         let (downwards, last) = (sweep % 2 == 0, sweep + 4 >= SWEEPS);
-        let settle = |row: &Vec<usize>, x: &mut Vec<f64>| {
-            let wishes: Vec<(f64, f64)> = row
-                .iter()
-                .map(|place| {
-                    let list = |of: &[Joined]| of.get(*place).cloned().unwrap_or_default();
-                    let mut near = if downwards { list(&above) } else { list(&below) };
-                    if last {
-                        near = list(&above);
-                        near.extend(list(&below));
-                    }
-                    let own = x.get(*place).copied().unwrap_or(0.0);
-                    let counts: f64 = near.iter().map(|(_, counts)| counts).sum();
-                    let sum: f64 =
-                        near.iter().map(|(other, counts)| x.get(*other).copied().unwrap_or(0.0) * counts).sum();
-                    if counts > 0.0 { (sum / counts, counts) } else { (own, 0.05) }
-                })
-                .collect();
+        for number in 0..order.len() {
+            let Some(row) = order.get(if downwards { number } else { order.len() - 1 - number }) else { continue };
+            let wish = |place: &usize| {
+                let near = |of: &Joined, wanted| of.get(place).filter(|_| wanted).cloned().unwrap_or_default();
+                let near = [near(&above, downwards || last), near(&below, !downwards || last)].concat();
+                let counts: f64 = near.iter().map(|(_, counts)| counts).sum();
+                let sum: f64 = near.iter().map(|(other, counts)| at(&x, *other) * counts).sum();
+                if counts > 0.0 { (sum / counts, counts) } else { (at(&x, *place), 0.05) }
+            };
+            let wishes: Vec<(f64, f64)> = row.iter().map(wish).collect();
             let widths: Vec<f64> = row.iter().map(|place| width(*place)).collect();
-            for (place, at) in row.iter().zip(nearest(&wishes, &widths)) {
-                if let Some(x) = x.get_mut(*place) {
-                    *x = at;
-                }
-            }
-        };
-        if downwards {
-            for row in order {
-                settle(row, &mut x);
-            }
-        } else {
-            for row in order.iter().rev() {
-                settle(row, &mut x);
+            for (place, wished) in row.iter().zip(nearest(&wishes, &widths)) {
+                put(&mut x, *place, wished);
             }
         }
     }
@@ -109,35 +88,29 @@ fn nearest(wishes: &[(f64, f64)], widths: &[f64]) -> Vec<f64> {
 }
 
 /// Makes the pieces of a line that passes several rows one straight line, as far as its neighbours leave room.
-fn straighten(order: &[Vec<usize>], places: &[(f64, bool)], below: &[Joined], x: &mut [f64]) {
-    let passes = |place: usize| places.get(place).is_some_and(|(_, passes)| *passes);
-    let width = |place: usize| places.get(place).map_or(0.0, |(width, _)| *width);
-    let mut at = vec![(0, 0); places.len()];
+fn straighten(order: &[Vec<usize>], places: &[(f64, bool)], below: &Joined, x: &mut [f64]) {
+    let passes = |place: usize| at(places, place).1;
+    let width = |place: usize| at(places, place).0;
+    let mut stands = vec![(0, 0); places.len()];
     for (row, places) in order.iter().enumerate() {
         for (column, place) in places.iter().enumerate() {
-            if let Some(at) = at.get_mut(*place) {
-                *at = (row, column);
-            }
+            put(&mut stands, *place, (row, column));
         }
     }
-    let next = |place: usize| below.get(place)?.iter().map(|(other, _)| *other).find(|other| passes(*other));
+    let next = |place: usize| below.get(&place)?.iter().map(|(other, _)| *other).find(|other| passes(*other));
     let mut begun = vec![false; places.len()];
     for start in order.iter().flatten().copied().filter(|place| passes(*place)) {
         let mut line = Vec::new();
         let mut here = Some(start);
         while let Some(place) = here.filter(|place| begun.get(*place) == Some(&false)) {
-            if let Some(begun) = begun.get_mut(place) {
-                *begun = true;
-            }
+            put(&mut begun, place, true);
             line.push(place);
             here = next(place);
         }
         let room = |place: usize, x: &[f64]| {
-            let (row, column) = at.get(place).copied().unwrap_or_default();
+            let (row, column) = at(&stands, place);
             let neighbour = |column: Option<usize>| column.and_then(|column| order.get(row)?.get(column)).copied();
-            let edge = |other: usize, side: f64| {
-                x.get(other).copied().unwrap_or(0.0) + side * (width(other) + width(place)) / 2.0
-            };
+            let edge = |other: usize, side: f64| at(x, other) + side * (width(other) + width(place)) / 2.0;
             let low = neighbour(column.checked_sub(1)).map_or(f64::NEG_INFINITY, |other| edge(other, 1.0));
             let high = neighbour(column.checked_add(1)).map_or(f64::INFINITY, |other| edge(other, -1.0));
             (low, high)
@@ -157,9 +130,7 @@ fn straighten(order: &[Vec<usize>], places: &[(f64, bool)], below: &[Joined], x:
             let middle = sum / f64::from(u32::try_from(piece.len()).unwrap_or(u32::MAX));
             if low <= high && piece.len() > 1 {
                 for place in piece {
-                    if let Some(x) = x.get_mut(place) {
-                        *x = middle.max(low).min(high);
-                    }
+                    put(x, place, middle.max(low).min(high));
                 }
             }
         }

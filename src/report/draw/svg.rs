@@ -69,10 +69,8 @@ impl Picture<'_> {
         let time = ran.millis.map(|millis| format!(" in {}", took(millis))).unwrap_or_default();
         // Those that stand beside it as the flow's steps, and not those within them.
         let own = || self.flow.nodes.iter().filter(|node| node.runnable()).map(|node| node.id.as_str());
-        let states = [StepState::Done, StepState::Failed, StepState::Skipped]
-            .map(|state| (ran.count(own(), state), state.word()));
-        let states =
-            states.into_iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}"));
+        let states = StepState::ALL.map(|state| (ran.count(own(), state), state.word()));
+        let states = states.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}"));
         let words = format!("run: {}{time}", shown(&ran.status, LONGEST_LABEL));
         Some(std::iter::once(words).chain(states).collect::<Vec<_>>().join(" · "))
     }

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use super::drawing::took;
 use super::ran::StepRan;
-use super::{LONGEST_LABEL, Picture, ids};
+use super::{LONGEST_LABEL, NodeShape, Picture, ids};
 use crate::app::in_sets;
 use crate::model::{ModelWish, Node, NodeKind};
 use crate::names::{counted, few, shown};
-use crate::plan::{Input, Intent, Plan, Rendering, Slot, Source, Step, Work};
-use crate::report::markup::{HtmlText, folded, long};
+use crate::plan::{Input, Intent, Plan, Rendering, Source, Step, Work};
+use crate::report::markup::{HtmlText, folded, list, long};
 use crate::report::{human, wire};
 use crate::validate::Finding;
 
@@ -48,21 +48,21 @@ pub(super) fn overview(page: &mut String, picture: &Picture<'_>) {
         inputs(page, plan, plan.inputs().iter());
         page.push_str(
             "<h3>Steps</h3>\n<p class=\"kind\">Choose a step here or in the picture to see what it reads. Steps of one \
-             wave may run at the same time.</p>\n<ol>\n",
+             wave may run at the same time.</p>\n",
         );
-        for step in plan.steps() {
+        let steps = plan.steps().iter().map(|step| {
             let ran = picture.ran.and_then(|ran| ran.steps.get(&step.id)).map(|ran| format!(" {}", badge(ran)));
-            let _ = writeln!(page, "<li>{}{}</li>", link(step.node, &step.label), ran.unwrap_or_default());
-        }
-        page.push_str("</ol>\n");
+            link(step.node, &step.label) + &ran.unwrap_or_default()
+        });
+        list(page, "ol", steps);
         if !plan.results().is_empty() {
-            page.push_str("<h3>Results</h3>\n<ul>\n");
-            for mark in plan.results() {
+            page.push_str("<h3>Results</h3>\n");
+            let results = plan.results().iter().map(|mark| {
                 let from = mark.step.and_then(|step| plan.step(step));
                 let from = from.map(|step| format!(" from {}", link(step.node, &step.label))).unwrap_or_default();
-                let _ = writeln!(page, "<li>{}{from}</li>", link(mark.node, &mark.label));
-            }
-            page.push_str("</ul>\n");
+                link(mark.node, &mark.label) + &from
+            });
+            list(page, "ul", results);
         }
     }
     page.push_str("</article>\n");
@@ -79,14 +79,8 @@ fn inputs<'i>(page: &mut String, plan: &Plan, inputs: impl Iterator<Item = &'i I
     let rows: Vec<String> = inputs
         .map(|input| {
             let row = human::input(input, in_sets.contains(&input.name));
-            let cell = |place: usize| row.get(place).map(String::as_str).unwrap_or_default();
-            format!(
-                "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                HtmlText(cell(0)),
-                HtmlText(cell(1)),
-                HtmlText(cell(2)),
-                HtmlText(cell(3))
-            )
+            let [name, kind, needed, about] = row.each_ref().map(|cell| HtmlText(cell));
+            format!("<tr><td><code>{name}</code></td><td>{kind}</td><td>{needed}</td><td>{about}</td></tr>\n")
         })
         .collect();
     if !rows.is_empty() {
@@ -201,14 +195,7 @@ impl Teller<'_> {
         let plan = self.picture.plan;
         let step = self.step_of.get(&place).and_then(|number| Some((*number, plan?.step(*number)?)));
         let number = step.map(|(number, _)| format!("{}. ", number + 1)).unwrap_or_default();
-        let kind = match &node.kind {
-            NodeKind::Input(_) => "input node",
-            NodeKind::Template(_) => "text step",
-            NodeKind::Tool(_) => "tool step",
-            NodeKind::Flow(_) => "flow step",
-            NodeKind::Result => "result node",
-            NodeKind::Other(_) => "node where nothing runs",
-        };
+        let kind = NodeShape::of(node).look().called;
         let wave = step.map(|(_, step)| format!(" · wave {}", step.wave + 1)).unwrap_or_default();
         let _ = writeln!(
             page,
@@ -250,12 +237,12 @@ impl Teller<'_> {
                 }
             }
             if !readers.is_empty() {
-                page.push_str("<h3>Read by</h3>\n<ul>\n");
-                for (step, names) in readers {
+                page.push_str("<h3>Read by</h3>\n");
+                let readers = readers.into_iter().map(|(step, names)| {
                     let link = self.step_link(plan, step).unwrap_or_default();
-                    let _ = writeln!(page, "<li>{link}: {}</li>", HtmlText(&shown(&few(names), 300)));
-                }
-                page.push_str("</ul>\n");
+                    format!("{link}: {}", HtmlText(&shown(&few(names), 300)))
+                });
+                list(page, "ul", readers);
             }
         }
         if let Some(mark) = plan.results().iter().find(|mark| mark.node == place) {
@@ -313,17 +300,7 @@ impl Teller<'_> {
     }
 
     fn reads(&self, page: &mut String, step: &Step, plan: &Plan) {
-        let read: Vec<(String, &Slot)> = match &step.work {
-            Work::Render(rendering) => {
-                let mut seen = HashSet::new();
-                let groups = rendering.outline.placeholders.iter().zip(&rendering.outline.name_of);
-                let groups = groups.filter_map(|(group, slot)| Some((group.spelt(), rendering.slots.get(*slot)?)));
-                groups.filter(|(spelt, _)| seen.insert(spelt.clone())).collect()
-            }
-            Work::Call(_) | Work::Flow(_) | Work::Gather(_) | Work::Faulty { .. } => {
-                step.work.slots().iter().map(|slot| (slot.name.clone(), slot)).collect()
-            }
-        };
+        let read = wire::reads(&step.work);
         if read.is_empty() {
             return;
         }
@@ -361,14 +338,10 @@ impl Teller<'_> {
         if plan.last() == Some(number) {
             lines.push("the final result".to_owned());
         }
-        if lines.is_empty() {
-            return;
+        if !lines.is_empty() {
+            page.push_str("<h3>Gives</h3>\n");
+            list(page, "ul", lines);
         }
-        page.push_str("<h3>Gives</h3>\n<ul>\n");
-        for line in lines {
-            let _ = writeln!(page, "<li>{line}</li>");
-        }
-        page.push_str("</ul>\n");
     }
 }
 
