@@ -11,58 +11,57 @@ use crate::model::Node;
 use crate::names::{counted, shown};
 use crate::validate::Severity;
 
+/// A language that other programs lay out.
+#[derive(Debug, Clone, Copy)]
+enum Notation {
+    Mermaid,
+    Dot,
+}
+
+impl Notation {
+    /// A text within quotation marks.
+    fn text(self, text: &str) -> String {
+        match self {
+            Self::Mermaid => mermaid_text(text),
+            Self::Dot => dot_text(text),
+        }
+    }
+
+    /// A node whose text has these lines; `marked` is the colour of what is bad about it.
+    fn node(self, id: &str, shape: NodeShape, lines: &[String], marked: Option<&'static str>) -> Vec<String> {
+        let Paint { shape: dot_shape, fill, line, .. } = shape.look();
+        let lines: Vec<String> = lines.iter().map(|line| self.text(line)).collect();
+        if let Self::Dot = self {
+            let (line, wide) = marked.map_or((line, ""), |marked| (marked, ", penwidth=3"));
+            let text = lines.join("\\n");
+            return vec![format!(
+                "{id} [shape={dot_shape}, fillcolor=\"{fill}\", color=\"{line}\"{wide}, label=\"{text}\"];"
+            )];
+        }
+        let (begin, end) = match shape {
+            NodeShape::Input => ("[/", "/]"),
+            NodeShape::Template => ("[", "]"),
+            NodeShape::Tool => ("[[", "]]"),
+            NodeShape::Flow => ("{{", "}}"),
+            NodeShape::Result => ("([", "])"),
+            NodeShape::Other => (">", "]"),
+        };
+        let node = format!("{id}{begin}\"{}\"{end}:::{}", lines.join("<br/>"), shape.word());
+        let style = marked.map(|line| format!("style {id} stroke:{line},stroke-width:3px"));
+        std::iter::once(node).chain(style).collect()
+    }
+}
+
 impl Picture<'_> {
     /// The graph as a Mermaid flowchart.
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart TD\n");
-        self.put_mermaid("", 1, &mut out);
+        self.put(Notation::Mermaid, "", 1, &mut out);
         for kind in NodeShape::ALL {
             let Paint { fill, line, .. } = kind.look();
             let _ = writeln!(out, "    classDef {} fill:{fill},stroke:{line},color:#1c2024", kind.word());
         }
         out
-    }
-
-    fn put_mermaid(&self, prefix: &str, depth: usize, out: &mut String) {
-        let indent = "    ".repeat(depth);
-        let ids = ids(self.flow, prefix);
-        for (number, node) in self.flow.nodes.iter().enumerate() {
-            let Some(id) = ids.get(number) else { continue };
-            let (marks, line) = self.marks(node);
-            let lines: Vec<String> = self.lines(number, node).into_iter().chain(marks).collect();
-            let text = lines.iter().map(|line| mermaid_text(line)).collect::<Vec<_>>().join("<br/>");
-            let kind = NodeShape::of(node);
-            let class = kind.word();
-            let _ = match kind {
-                NodeShape::Input => writeln!(out, "{indent}{id}[/\"{text}\"/]:::{class}"),
-                NodeShape::Template => writeln!(out, "{indent}{id}[\"{text}\"]:::{class}"),
-                NodeShape::Tool => writeln!(out, "{indent}{id}[[\"{text}\"]]:::{class}"),
-                NodeShape::Flow => writeln!(out, "{indent}{id}{{{{\"{text}\"}}}}:::{class}"),
-                NodeShape::Result => writeln!(out, "{indent}{id}([\"{text}\"]):::{class}"),
-                NodeShape::Other => writeln!(out, "{indent}{id}>\"{text}\"]:::{class}"),
-            };
-            if let Some(line) = line {
-                let _ = writeln!(out, "{indent}style {id} stroke:{line},stroke-width:3px");
-            }
-            if let Some(inner) = self.within(number) {
-                let name = mermaid_text(&shown(inner.flow.name.as_str(), LONGEST_LABEL));
-                let below = format!("{id}__");
-                let _ = writeln!(out, "{indent}subgraph {below}flow[\"{name}\"]");
-                inner.put_mermaid(&below, depth + 1, out);
-                let _ = writeln!(out, "{indent}end");
-                for first in inner.first(&below) {
-                    let _ = writeln!(out, "{indent}{id} -.-> {first}");
-                }
-            }
-        }
-        for edge in edges(self) {
-            let (Some(from), Some(to)) = (ids.get(edge.from), ids.get(edge.to)) else { continue };
-            let _ = if edge.carries.is_empty() {
-                writeln!(out, "{indent}{from} --> {to}")
-            } else {
-                writeln!(out, "{indent}{from} -- \"{}\" --> {to}", mermaid_text(&edge.carries))
-            };
-        }
     }
 
     /// The graph as Graphviz DOT.
@@ -74,42 +73,45 @@ impl Picture<'_> {
              edge [fontname=\"sans-serif\"];",
             dot_text(self.flow.name.as_str())
         );
-        self.put_dot("", 1, &mut out);
+        self.put(Notation::Dot, "", 1, &mut out);
         out.push_str("}\n");
         out
     }
 
-    fn put_dot(&self, prefix: &str, depth: usize, out: &mut String) {
+    fn put(&self, notation: Notation, prefix: &str, depth: usize, out: &mut String) {
         let indent = "    ".repeat(depth);
         let ids = ids(self.flow, prefix);
         for (number, node) in self.flow.nodes.iter().enumerate() {
             let Some(id) = ids.get(number) else { continue };
-            let Paint { shape, fill, line, .. } = NodeShape::of(node).look();
             let (marks, marked) = self.marks(node);
-            let lines = self.lines(number, node).into_iter().chain(marks);
-            let text = lines.map(|line| dot_text(&line)).collect::<Vec<_>>().join("\\n");
-            let (line, wide) = marked.map_or((line, ""), |marked| (marked, ", penwidth=3"));
-            let _ = writeln!(
-                out,
-                "{indent}{id} [shape={shape}, fillcolor=\"{fill}\", color=\"{line}\"{wide}, label=\"{text}\"];"
-            );
-            if let Some(inner) = self.within(number) {
-                let below = format!("{id}__");
-                let name = dot_text(inner.flow.name.as_str());
-                let _ = writeln!(out, "{indent}subgraph cluster_{id} {{\n{indent}    label=\"{name}\";");
-                inner.put_dot(&below, depth + 1, out);
-                let _ = writeln!(out, "{indent}}}");
-                for first in inner.first(&below) {
-                    let _ = writeln!(out, "{indent}{id} -> {first} [style=dotted];");
+            let lines: Vec<String> = self.lines(number, node).into_iter().chain(marks).collect();
+            for line in notation.node(id, NodeShape::of(node), &lines, marked) {
+                let _ = writeln!(out, "{indent}{line}");
+            }
+            let Some(inner) = self.within(number) else { continue };
+            let (below, name) = (format!("{id}__"), notation.text(&shown(inner.flow.name.as_str(), LONGEST_LABEL)));
+            let (begin, end, arrow, behind) = match notation {
+                Notation::Mermaid => (format!("subgraph {below}flow[\"{name}\"]"), "end", "-.->", ""),
+                Notation::Dot => {
+                    let begin = format!("subgraph cluster_{id} {{\n{indent}    label=\"{name}\";");
+                    (begin, "}", "->", " [style=dotted];")
                 }
+            };
+            let _ = writeln!(out, "{indent}{begin}");
+            inner.put(notation, &below, depth + 1, out);
+            let _ = writeln!(out, "{indent}{end}");
+            for first in inner.first(&below) {
+                let _ = writeln!(out, "{indent}{id} {arrow} {first}{behind}");
             }
         }
         for edge in edges(self) {
             let (Some(from), Some(to)) = (ids.get(edge.from), ids.get(edge.to)) else { continue };
-            let _ = if edge.carries.is_empty() {
-                writeln!(out, "{indent}{from} -> {to};")
-            } else {
-                writeln!(out, "{indent}{from} -> {to} [label=\"{}\"];", dot_text(&edge.carries))
+            let carries = notation.text(&edge.carries);
+            let _ = match (notation, edge.carries.is_empty()) {
+                (Notation::Mermaid, true) => writeln!(out, "{indent}{from} --> {to}"),
+                (Notation::Mermaid, false) => writeln!(out, "{indent}{from} -- \"{carries}\" --> {to}"),
+                (Notation::Dot, true) => writeln!(out, "{indent}{from} -> {to};"),
+                (Notation::Dot, false) => writeln!(out, "{indent}{from} -> {to} [label=\"{carries}\"];"),
             };
         }
     }
@@ -132,16 +134,7 @@ impl Picture<'_> {
             format!("{}{time}", ran.state.word())
         }));
         let failed = errors > 0 || ran.is_some_and(|ran| ran.state == StepState::Failed);
-        (
-            lines,
-            if failed {
-                Some("#b3261e")
-            } else if warnings > 0 {
-                Some("#9a6700")
-            } else {
-                None
-            },
-        )
+        (lines, if failed { Some("#b3261e") } else { (warnings > 0).then_some("#9a6700") })
     }
 
     /// The nodes to which no edge leads, by their ids in the picture.
