@@ -1,16 +1,41 @@
 //! Files that are laid out, for programs.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::error::ErrorAnswer;
 use crate::app::FormatReport;
 
-/// What `flowy fmt --json` prints: how many files were looked at, those that change, and those that can't be laid out
-/// with the reason.
-pub fn format_report(report: &FormatReport) -> Value {
-    let changed: Vec<&str> = report.changed.iter().map(|file| file.shown.as_str()).collect();
-    let refused = report.refused.iter();
-    let refused: Vec<Value> =
-        refused.map(|(file, error)| json!({"file": file, "error": ErrorAnswer::of(error, "flows/fmt")})).collect();
-    json!({"files": report.looked_at, "changed": changed, "refused": refused})
+/// What `flowy fmt --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FormatAnswer {
+    /// How many files were looked at.
+    files: usize,
+    /// The files that change.
+    changed: Vec<String>,
+    /// The files that can't be laid out.
+    refused: Vec<RefusedFile>,
+}
+
+/// A file that can't be laid out.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct RefusedFile {
+    /// The file.
+    file: String,
+    /// Why.
+    error: ErrorAnswer,
+}
+
+/// What laying files out came to.
+pub fn format_report(report: &FormatReport) -> FormatAnswer {
+    let refused = report
+        .refused
+        .iter()
+        .map(|(file, error)| RefusedFile { file: file.clone(), error: ErrorAnswer::of(error, "flows/fmt") });
+    FormatAnswer {
+        files: report.looked_at,
+        changed: report.changed.iter().map(|file| file.shown.clone()).collect(),
+        refused: refused.collect(),
+    }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::events::{EventAnswer, events, issues};
+use super::events::{EventAnswer, IssueAnswer, events, issues};
 use super::status::{kind, state_word};
 use super::step::{PersonsAnswer, answers};
 use super::{Head, HowFar, call_of, id_of};
@@ -16,12 +17,13 @@ use crate::report::wire::common::{Fault, Results, Stamp, ToolGave, written};
 use crate::run::{Escalation, Guided, Moment, Output, State};
 
 /// Everything that is kept of an execution, in the order of its steps and of what happened.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportedExecution {
     #[serde(flatten)]
     head: Head,
     /// Who does the steps: the client's model, or the server.
+    #[schemars(extend("enum" = ["guided", "direct"]))]
     kind: &'static str,
     /// What the whole is for.
     task: Option<String>,
@@ -38,21 +40,28 @@ pub struct ExportedExecution {
     updated_at: Stamp,
     #[serde(flatten)]
     progress: HowFar,
-    /// Why it was cancelled; null where nobody said, absent where it was not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancel_reason: Option<Value>,
+    #[serde(flatten)]
+    cancelled: Option<ExportedCancelling>,
     #[serde(flatten)]
     results: Results,
     /// Every step, in order.
     steps: Vec<ExportedStep>,
     /// Every question to a person.
-    escalations: Vec<Value>,
+    escalations: Vec<ExportedQuestion>,
     /// Everything that happened, in order.
     events: Vec<EventAnswer>,
 }
 
+/// That it was cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExportedCancelling {
+    /// Why it was cancelled; null where nobody said.
+    cancel_reason: Option<String>,
+}
+
 /// A step with everything that is kept of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportedStep {
     /// Id of the node.
@@ -68,22 +77,123 @@ pub struct ExportedStep {
     state: &'static str,
     /// Ids of the steps whose end it waits for.
     depends_on: Vec<String>,
-    /// The role that the model takes on, with its whole text.
+    /// The role that the model takes on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    persona: Option<Value>,
+    persona: Option<ExportedPersona>,
     /// When it was handed out first (ISO 8601, UTC); null where it never was.
     opened_at: Option<Stamp>,
-    /// What it was handed.
     #[serde(flatten)]
-    handed: Option<Value>,
-    /// How the model closed it.
+    handed: Option<ExportedHanding>,
     #[serde(flatten)]
-    closed: Option<Value>,
-    /// How it ended.
+    closed: Option<ExportedClosing>,
     #[serde(flatten)]
-    end: Option<Value>,
+    end: Option<ExportedEnd>,
     /// What a person answered about this step, in order.
     answers: Vec<PersonsAnswer>,
+}
+
+/// A role with its whole text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ExportedPersona {
+    /// Name of the persona.
+    name: String,
+    /// Its text.
+    instructions: String,
+}
+
+/// What a step was handed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+struct ExportedHanding {
+    /// Its text, filled in.
+    prompt: Option<String>,
+    /// The JSON Schema that the output must meet.
+    contract: Value,
+    /// The outputs that were refused.
+    breaches: Vec<ExportedBreach>,
+}
+
+/// An output that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct ExportedBreach {
+    /// When (ISO 8601, UTC).
+    at: Stamp,
+    /// Every place where it does not meet the contract.
+    issues: Vec<IssueAnswer>,
+}
+
+/// How the model closed a step.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExportedClosing {
+    /// How it was closed: done, failed or skipped.
+    outcome: &'static str,
+    /// What was handed in.
+    output: Value,
+    /// Which attempt was taken.
+    attempts: u32,
+    /// When it was closed (ISO 8601, UTC).
+    completed_at: Stamp,
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all_fields = "camelCase", untagged)]
+enum ExportedEnd {
+    Done {
+        /// What later steps read of it.
+        output: Value,
+        /// What a tool gave besides its text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<Box<ToolGave>>,
+        /// The files that the tool gave, whole.
+        files: Vec<ExportedFile>,
+        /// How long the tool took, in milliseconds.
+        execution_time_ms: f64,
+        /// When it ended (ISO 8601, UTC).
+        completed_at: Stamp,
+    },
+    Failed {
+        /// What went wrong.
+        error: Fault,
+    },
+    LeftOut {
+        /// Id of the step that is the reason.
+        because: String,
+    },
+}
+
+/// A file, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedFile {
+    /// Its media type.
+    media_type: String,
+    /// Its name; null where the tool gave none.
+    name: Option<String>,
+    /// Its bytes in Base64.
+    blob: String,
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedQuestion {
+    /// Id of the question.
+    escalation_id: String,
+    /// Id of the step that it is about.
+    node_id: String,
+    /// Why it was asked.
+    reason: String,
+    /// What was asked.
+    questions: Vec<String>,
+    /// What the person should know.
+    context: Option<Value>,
+    /// When (ISO 8601, UTC).
+    asked_at: Stamp,
+    /// What the person said; null where nobody answered.
+    answers: Option<Value>,
+    /// When, ISO 8601 in UTC; null where nobody answered.
+    answered_at: Option<Stamp>,
 }
 
 /// Everything that is kept of an execution.
@@ -100,10 +210,10 @@ pub fn exported(story: &Story) -> ExportedExecution {
         started_at: Stamp::millis(guided.begun_at()),
         updated_at: Stamp::millis(guided.updated_at()),
         progress: HowFar::of(guided),
-        cancel_reason: guided.cancelled().map(|cancelled| json!(cancelled.reason)),
+        cancelled: guided.cancelled().map(|cancelled| ExportedCancelling { cancel_reason: cancelled.reason.clone() }),
         results: Results::of(guided.run()),
         steps: (0..guided.run().plan().steps().len()).filter_map(|step| ExportedStep::of(story, step)).collect(),
-        escalations: guided.escalations().iter().map(|asked| question(guided, asked)).collect(),
+        escalations: guided.escalations().iter().map(|asked| ExportedQuestion::of(guided, asked)).collect(),
         events: events(guided, &story.entries),
     }
 }
@@ -123,65 +233,67 @@ impl ExportedStep {
             call: call_of(guided, number),
             state: state_word(run.state(number), open),
             depends_on: step.parents.iter().map(|parent| id_of(guided, *parent)).collect(),
-            persona: persona.map(|role| json!({"name": role.name, "instructions": *role.text})),
-            handed: opened_at.is_some().then(|| handed(story, number)),
+            persona: persona
+                .map(|role| ExportedPersona { name: role.name.clone(), instructions: role.text.to_string() }),
+            handed: opened_at.is_some().then(|| ExportedHanding::of(story, number)),
             opened_at,
-            closed: guided.closing(number).map(|closing| {
-                json!({
-                    "outcome": closing.outcome.word(),
-                    "output": closing.output,
-                    "attempts": closing.attempt,
-                    "completedAt": Stamp::millis(closing.at),
-                })
+            closed: guided.closing(number).map(|closing| ExportedClosing {
+                outcome: closing.outcome.word(),
+                output: closing.output.clone(),
+                attempts: closing.attempt,
+                completed_at: Stamp::millis(closing.at),
             }),
-            end: ended(guided, number),
+            end: ExportedEnd::of(guided, number),
             answers: answers(guided, number),
         })
     }
 }
 
-/// What a step was handed: its text, filled in, the contract of the output, and the outputs that were refused.
-fn handed(story: &Story, number: usize) -> Value {
-    let guided = &story.guided;
-    let bound = guided.rendering(number).and_then(|rendering| guided.run().bind(number, rendering).ok());
-    let refused = story.entries.iter().filter_map(|entry| {
-        let Moment::Breached { ticket, breaches } = &entry.moment else { return None };
-        let breach = || json!({"at": Stamp::millis(entry.at), "issues": issues(breaches)});
-        (guided.step_of(ticket) == Some(number)).then(breach)
-    });
-    json!({
-        "prompt": bound.map(|bound| bound.text.clone()),
-        "contract": guided.terms(number).schema(),
-        "breaches": refused.collect::<Vec<_>>(),
-    })
-}
-
-/// How a step ended, with the times of what a tool did and the files that it gave, whole.
-fn ended(guided: &Guided, number: usize) -> Option<Value> {
-    match guided.run().state(number)? {
-        // What the model handed in stands there already.
-        State::Done { .. } if guided.closing(number).is_some() => None,
-        State::Done { output, timing } => {
-            let mut done = Map::from_iter([("output".to_owned(), written(output))]);
-            done.extend(ToolGave::of(output).map(|gave| ("result".to_owned(), json!(gave))));
-            done.insert("files".to_owned(), files(output));
-            done.insert("executionTimeMs".to_owned(), json!(millis(timing.took)));
-            done.insert("completedAt".to_owned(), json!(Stamp::millis(timing.at)));
-            Some(Value::Object(done))
+impl ExportedHanding {
+    fn of(story: &Story, number: usize) -> Self {
+        let guided = &story.guided;
+        let bound = guided.rendering(number).and_then(|rendering| guided.run().bind(number, rendering).ok());
+        let refused = story.entries.iter().filter_map(|entry| {
+            let Moment::Breached { ticket, breaches } = &entry.moment else { return None };
+            let breach = || ExportedBreach { at: Stamp::millis(entry.at), issues: issues(breaches) };
+            (guided.step_of(ticket) == Some(number)).then(breach)
+        });
+        Self {
+            prompt: bound.map(|bound| bound.text.clone()),
+            contract: guided.terms(number).schema().clone(),
+            breaches: refused.collect(),
         }
-        State::Failed { error, .. } => Some(json!({"error": Fault::from(error)})),
-        State::Skipped { because } | State::Omitted { because, .. } => {
-            Some(json!({"because": id_of(guided, *because)}))
-        }
-        State::Waiting | State::Ready | State::Running => None,
     }
 }
 
-/// The files that a tool gave, whole, their bytes in Base64.
-fn files(output: &Output) -> Value {
-    let whole = output.files.iter().map(
-        |file| json!({"mediaType": file.media_type, "name": file.name, "blob": BASE64_STANDARD.encode(&file.bytes)}),
-    );
+impl ExportedEnd {
+    fn of(guided: &Guided, number: usize) -> Option<Self> {
+        match guided.run().state(number)? {
+            // What the model handed in stands there already.
+            State::Done { .. } if guided.closing(number).is_some() => None,
+            State::Done { output, timing } => Some(Self::Done {
+                output: written(output),
+                result: ToolGave::of(output).map(Box::new),
+                files: files(output),
+                execution_time_ms: millis(timing.took),
+                completed_at: Stamp::millis(timing.at),
+            }),
+            State::Failed { error, .. } => Some(Self::Failed { error: error.into() }),
+            State::Skipped { because } | State::Omitted { because, .. } => {
+                Some(Self::LeftOut { because: id_of(guided, *because) })
+            }
+            State::Waiting | State::Ready | State::Running => None,
+        }
+    }
+}
+
+/// The files that a tool gave, whole.
+fn files(output: &Output) -> Vec<ExportedFile> {
+    let whole = output.files.iter().map(|file| ExportedFile {
+        media_type: file.media_type.clone(),
+        name: file.name.clone(),
+        blob: BASE64_STANDARD.encode(&file.bytes),
+    });
     whole.collect()
 }
 
@@ -191,17 +303,18 @@ fn opened(story: &Story, number: usize) -> Option<Stamp> {
     story.entries.iter().find(|entry| opened(&entry.moment)).map(|entry| Stamp::millis(entry.at))
 }
 
-/// A question to a person; its answer and when that came are null where nobody answered.
-fn question(guided: &Guided, asked: &Escalation) -> Value {
-    let answer = asked.answer.as_ref();
-    json!({
-        "escalationId": asked.id.as_str(),
-        "nodeId": id_of(guided, asked.step),
-        "reason": asked.reason,
-        "questions": asked.questions,
-        "context": asked.context,
-        "askedAt": Stamp::millis(asked.at),
-        "answers": answer.map(|(answers, _, _)| answers),
-        "answeredAt": answer.map(|(_, at, _)| Stamp::millis(*at)),
-    })
+impl ExportedQuestion {
+    fn of(guided: &Guided, asked: &Escalation) -> Self {
+        let answer = asked.answer.as_ref();
+        Self {
+            escalation_id: asked.id.to_string(),
+            node_id: id_of(guided, asked.step),
+            reason: asked.reason.clone(),
+            questions: asked.questions.clone(),
+            context: asked.context.clone(),
+            asked_at: Stamp::millis(asked.at),
+            answers: answer.map(|(answers, _, _)| answers.clone()),
+            answered_at: answer.map(|(_, at, _)| Stamp::millis(*at)),
+        }
+    }
 }

@@ -1,13 +1,13 @@
 //! Guided executions in numbers, and those that were forgotten.
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::status::{GuidedSummary, guided_summary};
 use crate::app::{Pruned, Tally};
 
 /// What was forgotten, or would be.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PrunedAnswer {
     /// How many executions were forgotten.
@@ -23,6 +23,51 @@ pub struct PrunedAnswer {
     executions: Vec<GuidedSummary>,
 }
 
+/// How guided executions went.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TalliesAnswer {
+    /// Flow by flow.
+    flows: Vec<TallyAnswer>,
+}
+
+/// How the guided executions of one flow went.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TallyAnswer {
+    /// The flow's name.
+    flow_name: String,
+    /// All executions.
+    executions: usize,
+    /// Those that came to a result.
+    completed: usize,
+    /// Those that came to none.
+    failed: usize,
+    /// Those that were cancelled.
+    cancelled: usize,
+    /// Those that wait for a person.
+    awaiting_human: usize,
+    /// Those that go on.
+    running: usize,
+    /// Of those that go on, the ones that nothing happened to for a while.
+    abandoned: usize,
+    /// Completed ones in per cent of all; null where there is none.
+    completion_percent: Option<f64>,
+    /// Abandoned and cancelled ones in per cent of all; null where there is none.
+    abandonment_percent: Option<f64>,
+    /// Those in which an output was refused, in per cent of all; null where there is none.
+    breach_percent: Option<f64>,
+    /// Those in which a person was asked, in per cent of all; null where there is none.
+    escalation_percent: Option<f64>,
+    /// All refused outputs.
+    breaches: usize,
+    /// All questions to a person.
+    escalations: usize,
+    /// All closed steps.
+    steps_closed: usize,
+    /// How long the completed ones took from beginning to end, on average, in seconds; null where there is none.
+    avg_seconds: Option<f64>,
+}
+
 /// What was forgotten, or would be.
 pub fn pruned(pruned: &Pruned) -> PrunedAnswer {
     PrunedAnswer {
@@ -34,31 +79,32 @@ pub fn pruned(pruned: &Pruned) -> PrunedAnswer {
     }
 }
 
-/// How guided executions went, flow by flow. Shares are in per cent of all executions of the flow, and null where it has
-/// none; `avgSeconds` is how long completed ones took from beginning to end.
-pub fn tallies(tallies: &[Tally]) -> Value {
-    let told = |tally: &Tally| {
-        let share = |part: usize| per_cent_of(part, tally.executions);
-        json!({
-            "flowName": tally.flow,
-            "executions": tally.executions,
-            "completed": tally.completed,
-            "failed": tally.failed,
-            "cancelled": tally.cancelled,
-            "awaitingHuman": tally.awaiting_human,
-            "running": tally.running,
-            "abandoned": tally.abandoned,
-            "completionPercent": share(tally.completed),
-            "abandonmentPercent": share(tally.abandoned + tally.cancelled),
-            "breachPercent": share(tally.with_breaches),
-            "escalationPercent": share(tally.with_escalations),
-            "breaches": tally.breaches,
-            "escalations": tally.escalations,
-            "stepsClosed": tally.steps_closed,
-            "avgSeconds": tally.avg_seconds.map(|seconds| (seconds * 1_000.0).round() / 1_000.0),
-        })
-    };
-    json!({"flows": tallies.iter().map(told).collect::<Vec<_>>()})
+/// How guided executions went, flow by flow.
+pub fn tallies(tallies: &[Tally]) -> TalliesAnswer {
+    TalliesAnswer { flows: tallies.iter().map(TallyAnswer::from).collect() }
+}
+
+impl From<&Tally> for TallyAnswer {
+    fn from(tally: &Tally) -> Self {
+        Self {
+            flow_name: tally.flow.clone(),
+            executions: tally.executions,
+            completed: tally.completed,
+            failed: tally.failed,
+            cancelled: tally.cancelled,
+            awaiting_human: tally.awaiting_human,
+            running: tally.running,
+            abandoned: tally.abandoned,
+            completion_percent: per_cent_of(tally.completed, tally.executions),
+            abandonment_percent: per_cent_of(tally.abandoned + tally.cancelled, tally.executions),
+            breach_percent: per_cent_of(tally.with_breaches, tally.executions),
+            escalation_percent: per_cent_of(tally.with_escalations, tally.executions),
+            breaches: tally.breaches,
+            escalations: tally.escalations,
+            steps_closed: tally.steps_closed,
+            avg_seconds: tally.avg_seconds.map(|seconds| (seconds * 1_000.0).round() / 1_000.0),
+        }
+    }
 }
 
 /// A part in per cent, with one decimal.
