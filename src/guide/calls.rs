@@ -372,22 +372,20 @@ impl Decided {
             Value::String(text) => word(text),
             Value::Object(fields) => {
                 let plain = |text: &str| text.trim().trim_end_matches('?').to_lowercase();
-                let mut named =
-                    ["decision", "answer", "answer1"].into_iter().chain(questions.iter().map(String::as_str));
+                let names = ["decision", "answer", "answer1"];
+                let asked =
+                    |key: &str| names.contains(&key) || questions.iter().any(|asked| plain(asked) == plain(key));
                 let decision = fields.get("decision").and_then(Value::as_str);
                 match (decision, fields.get("result").filter(|result| !result.is_null())) {
                     (Some(text), _) => word(text),
                     (None, Some(result)) => Some(Self::Result(result.clone())),
                     (None, None) => {
                         let (key, answer) = fields.iter().next().filter(|_| fields.len() == 1)?;
-                        word(answer.as_str()?).filter(|_| named.any(|name| plain(name) == plain(key)))
+                        word(answer.as_str()?).filter(|_| asked(key))
                     }
                 }
             }
-            Value::Array(items) => match items.as_slice() {
-                [one] => Self::read(one, questions, not_yet),
-                [] | [_, _, ..] => None,
-            },
+            Value::Array(items) => Self::read(items.first().filter(|_| items.len() == 1)?, questions, not_yet),
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
         }
     }

@@ -23,7 +23,7 @@ const PAUSE_MS: u64 = 1;
 fn plain(file: &Path) -> Result<(), StoreError> {
     match std::fs::metadata(file) {
         Ok(about) if !about.is_file() => {
-            Err(StoreError::Damaged { file: PathBuf::new(), why: "it is no plain file".to_owned() })
+            Err(StoreError::Closed { file: PathBuf::new(), why: "it is no plain file".to_owned() })
         }
         _ => Ok(()),
     }

@@ -43,12 +43,13 @@ mod tests {
 
     #[test]
     fn what_differs_much_is_replaced_and_a_change_in_a_long_text_is_found() {
-        let long: String = (0..20_000).map(|number| format!("line {number}\n")).collect();
+        let lines = |range: std::ops::Range<u32>, line: fn(u32) -> String| range.map(line).collect::<Vec<_>>().concat();
+        let long = lines(0..20_000, |number| format!("line {number}\n"));
         let changed = |after: &str| {
             by_lines(&long, after).iter_all_changes().filter(|change| change.tag() != ChangeTag::Equal).count()
         };
         assert_eq!(changed(&long.replace("line 9000\n", "other\n")), 2);
-        let others: String = (0..60_000).map(|number| format!("{}\n", number % 7)).collect();
+        let others = lines(0..60_000, |number| format!("{}\n", number % 7));
         assert_eq!(changed(&others), 80_000);
         let words = long.replace('\n', " ");
         let other_words = others.replace('\n', " ");

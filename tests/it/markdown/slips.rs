@@ -564,7 +564,7 @@ fn a_slip_is_told_by_what_it_is() {
         ),
         (
             "---\n## Sail {#my sail}\nSail.\n## Moor {#moor}\nMoor {sail_result}.\n",
-            "unbound-placeholder",
+            "misspelt-field",
             "an id is letters, digits and _",
         ),
         (

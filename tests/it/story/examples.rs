@@ -190,3 +190,25 @@ async fn on_github_too_a_flow_without_its_ending_is_told_to_who_asks_for_it() {
     let next = error["nextStep"].as_str().unwrap();
     assert!(next.contains("flows/Ours.md is not read; it would be read as flows/Ours.flow.md"), "{error}");
 }
+
+#[cfg(unix)]
+#[test]
+fn what_can_not_be_read_is_not_told_as_missing() {
+    let looped = |sandbox: &Sandbox, path: &str| {
+        let name = path.rsplit('/').next().unwrap();
+        std::os::unix::fs::symlink(name, sandbox.here().join(path)).unwrap();
+    };
+    let sandbox = Sandbox::new().file("flows/Mine.json", FLOW);
+    looped(&sandbox, "flows/more");
+    for command in ["show", "run", "graph", "guide"] {
+        let said = sandbox.run([command, "Yours"]);
+        assert!(said.code != 0 && said.err.contains("flows/more"), "{command}: {}", said.err);
+        assert!(!said.err.contains("FLOW_NOT_FOUND") && said.err.contains("\"Yours\" may be in it"), "{}", said.err);
+    }
+    assert_eq!(sandbox.run(["show", "Mine"]).code, 0);
+    let sandbox = Sandbox::new();
+    looped(&sandbox, "flows");
+    for arguments in [&["list", "--source", "."][..], &["list", "--source", ".", "--json"]] {
+        assert_eq!(sandbox.run(arguments).code, 1);
+    }
+}

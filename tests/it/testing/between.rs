@@ -59,7 +59,7 @@ fn a_step_that_can_not_run_any_more_is_told_and_files_with_findings_are_not_unre
     let told = catalog.run(["diff", "./before", "--json"]).json();
     assert_eq!(told.get("unreadable"), None, "{told:#}");
     let trip = told["flows"].as_array().unwrap().iter().find(|flow| flow["name"] == "Trip").unwrap();
-    assert_eq!(trip["steps"][0]["id"], "tell", "{told:#}");
+    assert_eq!(trip["steps"][0]["nodeId"], "tell", "{told:#}");
     let said = catalog.run(["diff", "./before"]);
     assert!(said.out.starts_with("## Flows: `./before` → `the working copy`\n"), "{}", said.out);
     assert!(said.out.contains("can't run any more"), "{}", said.out);

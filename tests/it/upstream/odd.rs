@@ -473,3 +473,21 @@ async fn a_server_that_closes_its_output_or_waits_for_somebody_is_told_as_that()
         registry.shut_down(ENDING).await;
     }
 }
+
+#[tokio::test]
+async fn what_a_tool_says_of_its_failure_repeats_no_secret() {
+    for said in [
+        r#""content":[{"type":"text","text":"no: s3cr3t-key"}],"isError":true"#,
+        r#""content":[],"structuredContent":{"why":"s3cr3t-key"},"isError":true"#,
+    ] {
+        let ground = Ground::new();
+        let mut entry = server(&format!(r#"{{"jsonrpc":"2.0","id":%s,"result":{{{said}}}}}"#), TOOLS);
+        entry["env"] = json!({"API_KEY": "s3cr3t-key"});
+        let registry = ground.registry(&json!({"p": entry}));
+        let answer = echo(&registry, "p").await.unwrap();
+        assert!(answer.is_error, "{answer:?}");
+        assert!(answer.text.as_deref().is_some_and(|text| text.contains("[redacted]")), "{answer:?}");
+        assert!(!format!("{answer:?}").contains("s3cr3t"), "{answer:?}");
+        registry.shut_down(ENDING).await;
+    }
+}

@@ -148,3 +148,15 @@ async fn a_template_that_is_there_and_can_not_be_read_is_not_called_missing() {
     let told = answer["flows"][0]["findings"].to_string();
     assert!(told.contains("FILE_TOO_LARGE") && told.contains("is too large"), "{answer:#}");
 }
+
+#[tokio::test]
+async fn of_very_many_flows_of_one_name_the_reply_stays_small() {
+    let mut session = Bench::examples().session().await;
+    let one = json!({"metadata": {"name": "Same", "version": "1.0.0"}, "edges": [],
+        "nodes": [{"id": "a", "type": "template", "data": {"label": "A", "template": "Hi {x}"}}]});
+    let answer = check(&mut session, json!({"flow": json!({"flows": vec![one; 400]}).to_string()})).await;
+    assert_eq!(answer["flows"].as_array().map(Vec::len), Some(50));
+    assert!(answer["nextStep"].as_str().unwrap().starts_with("the first 50 of 400 flows"), "{answer:#}");
+    let told = answer.to_string();
+    assert!(told.len() < 200_000, "{}", told.len());
+}
