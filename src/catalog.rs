@@ -27,7 +27,7 @@ use crate::document::Position;
 use crate::lock::lock;
 use crate::model::wire::is_markdown;
 use crate::model::{Directory, Listed, Lookup, Toolbox, Unusable};
-use crate::names::{CatalogPath, ItemName, MOST_NAMED, file_stem, folded, quoted, shown};
+use crate::names::{CatalogPath, Comparisons, ItemName, MOST_NAMED, file_stem, folded, quoted, shown};
 use crate::source::{Snapshot, View};
 
 pub use calls::calls_of;
@@ -36,6 +36,7 @@ pub use desk::{Desk, FlowReading};
 pub use error::{Candidate, CatalogError, ItemKind, code_of, is_passing};
 pub use inputs::{Variable, in_sets, named_in, normal, taken_by, variables};
 pub use names::near;
+use names::near_within;
 pub use prepare::Prepared;
 pub(crate) use problems::{instead_of, too_large};
 
@@ -335,17 +336,22 @@ impl<K: Send + Sync> Catalog<K> {
     /// # Errors
     /// A forbidden name, no flow of that name, or several.
     pub fn find(&self, name: &str) -> Result<usize, CatalogError> {
+        self.find_within(name, &Comparisons::default())
+    }
+
+    /// The same, with what may be compared for the nearest names.
+    fn find_within(&self, name: &str, comparisons: &Comparisons) -> Result<usize, CatalogError> {
         let kind = ItemKind::Flow;
         ItemName::new(name).map_err(|why| CatalogError::ForbiddenName { kind, why })?;
         match self.index().find(name)? {
             NameMatch::One(row) => Ok(row),
             NameMatch::Several(rows) => Err(self.ambiguous(name, &rows)?),
-            NameMatch::Nothing => self.find_inexact(name),
+            NameMatch::Nothing => self.find_inexact(name, comparisons),
         }
     }
 
     /// The place of the flow that is meant by a name that no flow has.
-    fn find_inexact(&self, name: &str) -> Result<usize, CatalogError> {
+    fn find_inexact(&self, name: &str, comparisons: &Comparisons) -> Result<usize, CatalogError> {
         if let Some(unusable) = self.unusable(name)? {
             return Err(CatalogError::Unusable(unusable));
         }
@@ -359,7 +365,7 @@ impl<K: Send + Sync> Catalog<K> {
             NameMatch::Several(rows) => Err(self.ambiguous(name, &rows)?),
             NameMatch::Nothing if !matches!(templates.resolve(name), Err(Lookup::Missing { .. })) => Err(is_template()),
             NameMatch::Nothing => {
-                let nearest = near(name, self.index().names()?);
+                let nearest = near_within(name, self.index().names()?, comparisons);
                 Err(CatalogError::NotFound { kind: ItemKind::Flow, name: name.to_owned(), nearest, misplaced: None })
             }
         }

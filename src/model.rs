@@ -24,7 +24,7 @@ pub mod wire;
 mod wish;
 
 pub use contract::{Breach, Contract, MOST_BREACHES, NoSchema, spelt_path};
-pub use edge::{Edge, EdgeKind};
+pub use edge::{Edge, EdgeKind, MAX_EDGES};
 pub use fields::{Leads, OutputShape, Part, member_of};
 pub use flow::{Flow, Shape};
 pub use flow_test::{Expectation, Expected, FlowTest, Mock, Pattern, Taken, TestedFlow};

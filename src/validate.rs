@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use crate::document::{Document, Locator, Pointer, SyntaxProblem};
 use crate::model::wire::{self, Unread};
-use crate::model::{Flow, FlowTest, Shelf, Template, Toolbox};
+use crate::model::{Flow, FlowTest, MAX_EDGES, Shelf, Template, Toolbox};
 use crate::names::{CatalogPath, Comparisons, Few};
 
 use checked::CheckedView;
@@ -51,8 +51,6 @@ pub use tidying::{Fix, LayoutError, fix_of, formatted, mended, mending_of};
 
 /// The most nodes a flow may have.
 pub const MAX_NODES: usize = 1_000;
-/// The most edges a flow may have.
-pub const MAX_EDGES: usize = 5_000;
 
 /// Names that mean several flows.
 #[derive(Debug, Clone, Default)]
@@ -167,7 +165,7 @@ fn look_at(
         misread: OnceCell::new(),
         read_somewhere: OnceCell::new(),
     };
-    let too_large = rules::over_limit::too_large(flow, known.options);
+    let too_large = rules::over_limit::too_large(&view.flow, known.options);
     for rule in REGISTRY {
         if let Check::Flow(check) = rule.check
             && (!too_large || rule.id == rules::over_limit::RULE.id)

@@ -21,7 +21,7 @@ use crate::code::Code;
 use crate::discover::{Category, FlowIndex, FlowRow, IndexRows, OverlookedFile, TemplateRow, TemplateTitle};
 use crate::model::wire::{is_among_tests, read_tests};
 use crate::model::{Directory, Toolbox, Unusable};
-use crate::names::{CatalogPath, file_stem};
+use crate::names::{CatalogPath, Comparisons, file_stem};
 use crate::source::{Files, Problem, ProblemKind, Snapshot, Text};
 use crate::validate::{Finding, Guidance, ParsedFlows, Reach, Severity, StrayExample, Twins, parse};
 
@@ -69,7 +69,7 @@ pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Res
     let tests = options.instead.iter().filter(|(path, _)| is_among_tests(path.as_str()));
     // Those of a file with faults are looked at, too.
     let tested_flows = tests.filter_map(|(path, bytes)| parse(path, bytes).ok()).flat_map(|file| read_tests(&file));
-    let about = tested_flows.filter_map(|test| Some(names.find(&test.flow).ok()?.0)).collect();
+    let about = tested_flows.filter_map(|test| Some(names.find(&test.flow, &Comparisons::none()).ok()?.0)).collect();
     let mut again = building.read_again(snapshot, &names, about).await;
     let settled = tokio::task::spawn_blocking(move || {
         let mut building = building;
@@ -88,9 +88,11 @@ pub(super) async fn whole(snapshot: &Snapshot, options: CheckOptions<'_>) -> Res
     let problems = snapshot.problems().await?;
     let tests = {
         let twins = names.twins();
-        let (files, by_name) = (|file: usize| again.get(&file), |name: &str| names.find(name));
+        let (files, by_name) =
+            (|file: usize| again.get(&file), |name: &str, comparisons: &Comparisons| names.find(name, comparisons));
         let nesting = Nesting::new(&files, &by_name, building.judge(Some(&twins)));
-        let find = |name: &str| tested(&nesting, names.find(name)?);
+        let comparisons = Comparisons::default();
+        let find = |name: &str| tested(&nesting, names.find(name, &comparisons)?);
         check_tests(options, &find)
     };
     let Some(checking) = building.checking else { return Ok(CatalogCheck::default()) };
@@ -360,7 +362,7 @@ impl Building {
             self.read_more(snapshot, vec![number], &mut again).await;
             if let Some(Ok(file)) = again.get(&number) {
                 let uses = file.flows().iter().flat_map(|(_, names)| &names.flows);
-                files.extend(uses.filter_map(|name| names.find(name).ok()).map(|(file, _)| file));
+                files.extend(uses.filter_map(|name| names.find(name, &Comparisons::none()).ok()).map(|(file, _)| file));
             }
         }
         again
@@ -380,7 +382,8 @@ impl Building {
         let twins = names.twins();
         let (mut entries, mut findings, mut found) = (Vec::new(), Vec::new(), Vec::new());
         {
-            let (files, find) = (|file: usize| again.get(&file), |name: &str| names.find(name));
+            let (files, find) =
+                (|file: usize| again.get(&file), |name: &str, comparisons: &Comparisons| names.find(name, comparisons));
             let nesting = Nesting::new(&files, &find, self.judge(Some(&twins)));
             let shared: BTreeSet<usize> = names.files_of_twins().collect();
             for (number, read) in again {
@@ -416,7 +419,8 @@ impl Building {
         let twins = names.twins();
         let mut found = Vec::new();
         {
-            let (files, find) = (|file: usize| again.get(&file), |name: &str| names.find(name));
+            let (files, find) =
+                (|file: usize| again.get(&file), |name: &str, comparisons: &Comparisons| names.find(name, comparisons));
             let judge = self.judge(Some(&twins));
             let nesting = Nesting::new(&files, &find, judge);
             let numbers: BTreeSet<usize> = strays.keys().map(|(number, _)| *number).collect();

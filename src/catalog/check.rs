@@ -1,6 +1,6 @@
 //! Checking the files of a whole catalog: what `flowy validate` shows.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::build::{not_among, whole};
@@ -9,7 +9,7 @@ use super::nested::{FlowPlace, Nesting};
 use super::problems::{left_out, unreadable};
 use super::stock::{JudgedFlow, Stock};
 use super::{CatalogError, is_category, kept_check};
-use crate::document::Document;
+use crate::document::{Document, Span};
 use crate::model::wire::is_among_tests;
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Taken, Template, TestedFlow, Toolbox, Unusable};
 use crate::names::{CatalogPath, file_stem};
@@ -295,11 +295,11 @@ pub(super) fn report(
     for file in &mut files {
         file.findings = found.remove(&file.file).map(in_order).unwrap_or_default();
         // What another flow has found at the same place, and does not suppress, is told.
-        let told = |one: &Suppressed| file.findings.iter().any(|finding| same(finding, &one.finding));
+        let told: HashSet<_> = file.findings.iter().map(said).collect();
         let mut left_unsaid = suppressed.remove(&file.file).unwrap_or_default();
-        left_unsaid.retain(|one| !told(one));
+        left_unsaid.retain(|one| !told.contains(&said(&one.finding)));
         left_unsaid.sort_by(|a, b| (a.finding.span.start, a.finding.rule).cmp(&(b.finding.span.start, b.finding.rule)));
-        left_unsaid.dedup_by(|a, b| same(&a.finding, &b.finding));
+        left_unsaid.dedup_by(|a, b| said(&a.finding) == said(&b.finding));
         file.suppressed = left_unsaid;
     }
     files.retain(|file| !file.findings.is_empty() || !file.suppressed.is_empty() || wanted(&file.file));
@@ -345,8 +345,8 @@ pub fn sifted<'f>(
     document: Option<&Arc<Document>>,
     looked_at: LookedAt,
 ) -> (Vec<Finding>, Vec<Suppressed>) {
-    let with_flows = |finding: &Finding| flows.clone().flat_map(|(_, findings)| findings).any(|own| same(own, finding));
-    let mut kept: Vec<Finding> = of_file.into_iter().filter(|finding| !with_flows(finding)).collect();
+    let with_flows: HashSet<_> = flows.clone().flat_map(|(_, findings)| findings).map(said).collect();
+    let mut kept: Vec<Finding> = of_file.into_iter().filter(|finding| !with_flows.contains(&said(finding))).collect();
     let mut suppressed = Vec::new();
     for (flow, findings) in flows.clone() {
         let Some(document) = document else {
@@ -360,14 +360,14 @@ pub fn sifted<'f>(
     (kept, suppressed)
 }
 
-/// Whether two findings say the same of the same place.
-fn same(a: &Finding, b: &Finding) -> bool {
-    (a.rule, a.span, &a.message) == (b.rule, b.span, &b.message)
+/// What a finding says of which place.
+fn said(finding: &Finding) -> (&str, Span, &str) {
+    (finding.rule, finding.span, &finding.message)
 }
 
 /// Findings of one file, each once, in the order of the file.
 pub fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| (a.span.start, a.rule, &a.message).cmp(&(b.span.start, b.rule, &b.message)));
-    findings.dedup_by(|a, b| same(a, b));
+    findings.dedup_by(|a, b| said(a) == said(b));
     findings
 }

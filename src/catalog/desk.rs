@@ -18,7 +18,7 @@ use super::{CatalogCheck, CatalogError, CheckOptions, in_folder, is_category};
 use crate::document::Document;
 use crate::model::wire::is_among_tests;
 use crate::model::{Directory, Flow, Template, Unusable};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, Comparisons};
 use crate::plan::Plan;
 use crate::source::{Problem, ProblemKind, Snapshot};
 use crate::validate::{Finding, Guidance, ParsedFlows, Scope, Twins};
@@ -204,7 +204,8 @@ impl Desk {
             twins: Some(twins),
         };
         let judge = Judge { directory, stock: &self.stock, manner };
-        let (by_number, by_name) = (|file: usize| self.by_number(file), |name: &str| names.find(name));
+        let (by_number, by_name) =
+            (|file: usize| self.by_number(file), |name: &str, comparisons: &Comparisons| names.find(name, comparisons));
         let nesting = Nesting::new(&by_number, &by_name, judge);
         let judged = self.judged(&nesting, judge, options);
         // An editor asks about one file of thousands: of the others only those are looked at that it concerns.
@@ -216,7 +217,8 @@ impl Desk {
             files.map(|((path, file), judged)| FoundInFlows::of(path, file, judged, options)).collect();
         let beside = beside_flows(of_paths.clone(), &self.doubtful, &self.guidance, &found);
         let mut checked = report(found, &self.stock, &self.left_out, beside, options);
-        let find = |name: &str| tested(&nesting, names.find(name)?);
+        let comparisons = Comparisons::default();
+        let find = |name: &str| tested(&nesting, names.find(name, &comparisons)?);
         checked.files.extend(check_tests(options, &find));
         checked
     }
@@ -298,7 +300,7 @@ impl Desk {
 
     /// The flow that a name means.
     pub fn flow(&self, name: &str) -> Option<&Arc<Flow>> {
-        let (file, place) = self.index().names.find(name).ok()?;
+        let (file, place) = self.index().names.find(name, &Comparisons::none()).ok()?;
         self.by_number(file)?.as_ref().ok()?.flows().get(place).map(|(flow, _)| flow)
     }
 
@@ -323,7 +325,7 @@ impl Desk {
         let is_lax = lax.is_some();
         let this = Ok(lax.unwrap_or_else(|| file.clone()));
         let by_number = |at: usize| if at == number { Some(&this) } else { self.by_number(at) };
-        let find = |name: &str| names.find(name);
+        let find = |name: &str, comparisons: &Comparisons| names.find(name, comparisons);
         let nesting = Nesting::new(&by_number, &find, judge);
         let Ok(file) = &this else { return Vec::new() };
         let of = |place: usize| {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::nested::FlowPlace;
 use crate::model::{KnownFlow, Lookup, Unusable};
-use crate::names::{Few, file_stem, folded, nearest, nfc};
+use crate::names::{Comparisons, Few, file_stem, folded, nfc};
 use crate::validate::Twins;
 
 /// What flows go by: exact name, file stem, given name, id, in this order; behind these the stems of
@@ -37,7 +37,7 @@ impl FlowNames {
 
     /// The flow that a name means: the first of what flows go by that anything answers to decides. Where
     /// none is spelt so, the only one that differs in case, blanks, `-` and `_` alone is meant.
-    pub(super) fn find(&self, name: &str) -> Result<FlowPlace, Lookup<KnownFlow>> {
+    pub(super) fn find(&self, name: &str, comparisons: &Comparisons) -> Result<FlowPlace, Lookup<KnownFlow>> {
         let exact = self.levels.iter().find_map(|level| level.get(name));
         let found = match exact.or_else(|| self.composed(name)) {
             Some(found) => found.clone(),
@@ -48,7 +48,7 @@ impl FlowNames {
         };
         match found.as_slice() {
             [(at, _)] => Ok(*at),
-            [] => Err(Lookup::Missing { nearest: near(name, self.own_names()) }),
+            [] => Err(Lookup::missing(comparisons.nearest(name, self.own_names(), 3))),
             several => Err(Lookup::Ambiguous { files: Few::of(several.iter().map(|(_, file)| file)) }),
         }
     }
@@ -119,8 +119,20 @@ type Named<'n> = &'n [(FlowPlace, String)];
 
 /// The names that are spelt alike, each once.
 pub fn near<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    near_within(name, names, &Comparisons::default())
+}
+
+/// The same, of what may be compared for several names.
+pub(super) fn near_within<'n>(
+    name: &str,
+    names: impl Iterator<Item = &'n str>,
+    comparisons: &Comparisons,
+) -> Vec<String> {
+    if comparisons.used_up() {
+        return Vec::new();
+    }
     let names: HashSet<&str> = names.collect();
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();
-    nearest(name, names, 3).into_iter().map(str::to_owned).collect()
+    comparisons.nearest(name, names, 3).into_iter().map(str::to_owned).collect()
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use super::stock::{Judge, JudgedFlow, Within};
 use crate::code::Code;
 use crate::model::{KnownFlow, Lookup, Unusable};
+use crate::names::Comparisons;
 use crate::plan::FlowPlan;
 use crate::validate::{Finding, FlowChecker, MAX_DEPTH, ParsedFlows, Reach};
 
@@ -22,8 +23,8 @@ pub(super) type FlowPlace = (usize, usize);
 
 /// A file of flows by its number, or why it can't be used; none where it was not read.
 type InnerFiles<'a> = dyn Fn(usize) -> Option<&'a Result<ParsedFlows, Unusable>> + 'a;
-/// The flow that a name means.
-type Find<'a> = dyn Fn(&str) -> Result<FlowPlace, Lookup<KnownFlow>> + 'a;
+/// The flow that a name means; where there is none, the nearest names, as far as may be compared.
+type Find<'a> = dyn Fn(&str, &Comparisons) -> Result<FlowPlace, Lookup<KnownFlow>> + 'a;
 
 /// Looks flows within flows up, and checks and plans each flow once.
 pub(super) struct Nesting<'a> {
@@ -98,9 +99,9 @@ impl<'a> Nesting<'a> {
 
     /// What a flow goes through.
     pub(super) fn within(&self, home: FlowPlace) -> Within {
-        let mut within = Within::default();
+        let (mut within, comparisons) = (Within::default(), Comparisons::default());
         for name in self.uses(home) {
-            let found = (self.find)(name);
+            let found = (self.find)(name, &comparisons);
             if let Ok(to) = &found
                 && self.reaching(*to).ring
                 && let Some(ring) = self.ring(home, name, *to)
@@ -158,7 +159,7 @@ impl<'a> Nesting<'a> {
 
     /// The flows that a flow goes through, as far as their names mean any.
     fn below(&self, at: FlowPlace) -> Vec<FlowPlace> {
-        self.uses(at).iter().filter_map(|name| (self.find)(name).ok()).collect()
+        self.uses(at).iter().filter_map(|name| (self.find)(name, &Comparisons::none()).ok()).collect()
     }
 
     /// Where the flows within a flow lead; found without going deeper on the stack.
@@ -218,7 +219,7 @@ impl<'a> Nesting<'a> {
                 continue;
             }
             for name in self.uses(at) {
-                if let Ok(to) = (self.find)(name) {
+                if let Ok(to) = (self.find)(name, &Comparisons::none()) {
                     next.push(met.len());
                     met.push((to, name.clone(), Some(number)));
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::build::not_among;
 use super::error::ItemKind;
-use super::names::near;
+use super::names::near_within;
 use super::nested::{FlowPlace, Nesting};
 use super::problems::{left_out, unreadable};
 use super::stock::{Judge, Manner, Stock, TemplatesOfFile};
@@ -13,7 +13,7 @@ use super::{Catalog, CatalogError, READY_FLOWS, in_folder, is_category};
 use crate::discover::FlowRow;
 use crate::lock::lock;
 use crate::model::{Flow, KnownFlow, Lookup, NodeKind, Unusable};
-use crate::names::{CatalogPath, Few, did_you_mean, file_stem, quoted};
+use crate::names::{CatalogPath, Comparisons, Few, did_you_mean, file_stem, quoted};
 use crate::plan::Plan;
 use crate::source::{Problem, ProblemKind, is_read};
 use crate::validate::{Finding, Guidance, ParsedFlows, References};
@@ -52,6 +52,8 @@ struct Gathered {
     named: HashMap<String, Result<FlowPlace, Lookup<KnownFlow>>>,
     stock: Stock,
     has_guidance: bool,
+    /// What may still be compared to find names that are spelt alike.
+    comparisons: Comparisons,
     /// Whether all of it could be read: what could not be fetched may be there next time.
     lasting: bool,
 }
@@ -125,7 +127,7 @@ impl<K: Send + Sync> Catalog<K> {
         let gathered = self.gather(&entry.file, entry.place_in_file).await?;
         let files = |file: usize| gathered.files.get(file);
         let missing = || Lookup::Missing { nearest: Vec::new() };
-        let find = |name: &str| gathered.named.get(name).cloned().unwrap_or_else(|| Err(missing()));
+        let find = |name: &str, _: &Comparisons| gathered.named.get(name).cloned().unwrap_or_else(|| Err(missing()));
         let manner = Manner { lenient: self.lenient, tools: Some(&self.tools), ..Manner::default() };
         let judge = Judge { directory: self.directory()?, stock: &gathered.stock, manner };
         let judged = Nesting::new(&files, &find, judge).flow(home);
@@ -145,6 +147,7 @@ impl<K: Send + Sync> Catalog<K> {
             named: HashMap::new(),
             stock: Stock::default(),
             has_guidance: false,
+            comparisons: Comparisons::default(),
             lasting: true,
         };
         let home = self.take_flows(&mut gathered, file).await;
@@ -159,12 +162,12 @@ impl<K: Send + Sync> Catalog<K> {
                 if gathered.named.contains_key(&name) {
                     continue;
                 }
-                let found = match self.find(&name) {
+                let found = match self.find_within(&name, &gathered.comparisons) {
                     Ok(row) => {
                         let entry = self.index().row(row)?;
                         Ok((self.take_flows(&mut gathered, &entry.file).await, entry.place_in_file))
                     }
-                    Err(error) => Err(self.not_found(&name, error)?),
+                    Err(error) => Err(self.not_found(&name, error, &gathered.comparisons)?),
                 };
                 next.extend(found.as_ref().ok());
                 gathered.named.insert(name, found);
@@ -262,10 +265,16 @@ impl<K: Send + Sync> Catalog<K> {
     }
 
     /// Why there is no flow of a name, for the step that asks for it.
-    fn not_found(&self, name: &str, error: CatalogError) -> Result<Lookup<KnownFlow>, CatalogError> {
+    fn not_found(
+        &self,
+        name: &str,
+        error: CatalogError,
+        comparisons: &Comparisons,
+    ) -> Result<Lookup<KnownFlow>, CatalogError> {
         Ok(match error {
-            CatalogError::NotFound { .. } | CatalogError::IsTemplate { .. } | CatalogError::ForbiddenName { .. } => {
-                Lookup::Missing { nearest: near(name, self.index().names()?) }
+            CatalogError::NotFound { nearest, .. } => Lookup::Missing { nearest },
+            CatalogError::IsTemplate { .. } | CatalogError::ForbiddenName { .. } => {
+                Lookup::Missing { nearest: near_within(name, self.index().names()?, comparisons) }
             }
             CatalogError::AmbiguousFlow { candidates, more, .. } => {
                 let named = candidates.into_iter().map(|candidate| candidate.file).collect();

@@ -8,7 +8,7 @@ use super::desk::FileText;
 use super::in_folder;
 use super::side_by_side::side_by_side;
 use crate::model::{Directory, Flow, KnownFlow, Listed, Lookup, Shelf, Template, Toolbox, Unusable};
-use crate::names::{CatalogPath, file_stem};
+use crate::names::{CatalogPath, Comparisons, file_stem};
 use crate::plan::{FlowPlan, Plan};
 use crate::validate::{
     self, Finding, FlowChecker, Guidance, Known, Options, ParsedFlows, References, Scope, Severity, StrayExample, Twins,
@@ -154,10 +154,10 @@ impl Stock {
     }
 
     /// Everything that a flow names, other flows left out.
-    fn shelf(&self, directory: &Directory, names: &References) -> Shelf {
+    fn shelf(&self, directory: &Directory, names: &References, comparisons: &Comparisons) -> Shelf {
         let mut shelf = Shelf::default();
         for name in &names.templates {
-            let lookup = match directory.resolve(name) {
+            let lookup = match directory.resolve_within(name, comparisons) {
                 Err(lookup) => lookup,
                 Ok((listed, place)) => match self.templates.get(listed.file.as_str()) {
                     Some(templates) => templates.get(place),
@@ -166,7 +166,7 @@ impl Stock {
             };
             shelf.put(name, lookup);
         }
-        self.guidance.put_on(&mut shelf, names);
+        self.guidance.put_on(&mut shelf, names, comparisons);
         shelf
     }
 }
@@ -188,7 +188,7 @@ impl<'a> Judge<'a> {
 
     fn shelf(&self, file: &ParsedFlows, place: usize, within: &Within) -> Option<Shelf> {
         let (_, names) = file.flows().get(place)?;
-        let mut shelf = self.stock.shelf(self.directory, names);
+        let mut shelf = self.stock.shelf(self.directory, names, &Comparisons::default());
         within.put_on(&mut shelf, place);
         Some(shelf)
     }

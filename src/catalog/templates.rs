@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::error::ItemKind;
 use super::inputs::inputs_of;
 use super::names::near;
+use super::stock::TemplatesOfFile;
 use super::{Catalog, CatalogError};
 use crate::discover::{DamagedIndex, FlowIndex, FlowRow, IndexRows};
 use crate::lock::lock;
@@ -23,21 +24,35 @@ impl<K: Send + Sync> Catalog<K> {
             return Ok(index.clone());
         }
         let (mut entries, mut lasting) = (Vec::new(), true);
-        for name in self.template_names()? {
-            match self.template_named(&name).await {
+        let mut read: Option<(String, TemplatesOfFile)> = None;
+        for (name, file, place) in self.named_templates()? {
+            // Those of one file come together, so that it is read once.
+            let (file, templates) = match read.take().filter(|(last, _)| *last == file) {
+                Some(read) => read,
+                None => {
+                    let templates = self.templates_of(&file).await.0;
+                    (file, templates)
+                }
+            };
+            let found = template_of(templates.get(place), &file);
+            read = Some((file, templates));
+            match found {
                 Ok(template) => entries.push(FlowRow {
                     description: template.description.clone().or_else(|| template.title.clone()).unwrap_or_default(),
                     inputs: inputs_of(&template),
                     file: template.file.to_string(),
                     flow_id: template.id.clone(),
                     meta_name: template.title.clone(),
-                    place_in_file: entries.len(),
                     name,
                     ..FlowRow::default()
                 }),
                 Err(error) if error.is_internal() => return Err(error),
                 Err(error) => lasting &= !error.is_passing(),
             }
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        for (place, entry) in entries.iter_mut().enumerate() {
+            entry.place_in_file = place;
         }
         let records = IndexRows::new(entries, Vec::new(), Vec::new(), Vec::new()).records();
         let index = FlowIndex::in_memory(records).ok_or(CatalogError::IndexUnreadable)?;
@@ -53,24 +68,28 @@ impl<K: Send + Sync> Catalog<K> {
     /// # Errors
     /// When the index is damaged.
     pub fn template_names(&self) -> Result<Vec<String>, DamagedIndex> {
+        let mut names: Vec<String> = self.named_templates()?.into_iter().map(|(name, ..)| name).collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// The same names in the order of the files, each with its file and its place in it.
+    fn named_templates(&self) -> Result<Vec<(String, String, usize)>, DamagedIndex> {
         let directory = self.directory()?;
         let mut names = Vec::new();
-        for listed in directory.listed() {
+        for (file, listed) in directory.listed().iter().enumerate() {
             let several = listed.entries.len() > 1;
             for (place, (id, title)) in listed.entries.iter().enumerate() {
                 let stem = Some(listed.stem.as_str());
                 let own = [title.as_deref(), id.as_deref(), stem.filter(|_| place == 0)];
                 let alone = [stem.filter(|_| place == 0), id.as_deref(), title.as_deref()];
                 let wanted = if several { own } else { alone };
-                let leads_here = |name: &&str| {
-                    ItemName::new(name).is_ok()
-                        && directory.resolve(name).is_ok_and(|(found, at)| found.file == listed.file && at == place)
-                };
-                names.extend(wanted.into_iter().flatten().find(leads_here).map(str::to_owned));
+                let leads_here = |name: &&str| ItemName::new(name).is_ok() && directory.leads_to(name, (file, place));
+                let name = wanted.into_iter().flatten().find(leads_here);
+                names.extend(name.map(|name| (name.to_owned(), listed.file.clone(), place)));
             }
         }
-        names.sort_unstable();
-        names.dedup();
         Ok(names)
     }
 
@@ -92,12 +111,17 @@ impl<K: Send + Sync> Catalog<K> {
                 return Err(CatalogError::NotFound { kind, name: name.to_owned(), nearest, misplaced: None });
             }
         };
-        match self.templates_of(file).await.0.get(place) {
-            Lookup::Found(template) => Ok(template),
-            Lookup::Broken(unusable) => Err(CatalogError::Unusable(unusable)),
-            Lookup::Missing { .. } | Lookup::Ambiguous { .. } | Lookup::NotChecked => {
-                Err(CatalogError::Gone { kind, file: file.to_owned() })
-            }
+        template_of(self.templates_of(file).await.0.get(place), file)
+    }
+}
+
+/// The template that was looked up in its file.
+fn template_of(found: Lookup, file: &str) -> Result<Arc<Template>, CatalogError> {
+    match found {
+        Lookup::Found(template) => Ok(template),
+        Lookup::Broken(unusable) => Err(CatalogError::Unusable(unusable)),
+        Lookup::Missing { .. } | Lookup::Ambiguous { .. } | Lookup::NotChecked => {
+            Err(CatalogError::Gone { kind: ItemKind::Template, file: file.to_owned() })
         }
     }
 }

@@ -133,7 +133,7 @@ pub struct Locator<'a> {
     within: Cell<(usize, usize, usize)>,
     /// The last text in which hidden characters were looked for: where its literal begins, and where
     /// they stand.
-    hidden: RefCell<(usize, Vec<Range<usize>>)>,
+    hidden: RefCell<(usize, Vec<(usize, usize)>)>,
     /// The last text that is not JSON's in which a place was looked for: where it begins, and its stretches.
     pieces: RefCell<Option<(usize, Stretches)>>,
 }
@@ -319,11 +319,17 @@ impl<'a> Locator<'a> {
             // A control character is as long as the blank that JSON allows in its place.
             let strict = || raw.replace(|c: char| c.is_ascii_control(), " ");
             let text = if plain { None } else { serde_json::from_str::<String>(&strict()).ok() };
-            *last = (start, text.map(|text| hidden(&text)).unwrap_or_default());
+            let mut before = 0;
+            let place = |range: Range<usize>| {
+                let read = range.start - before;
+                before += range.len();
+                (read, before)
+            };
+            *last = (start, text.map(|text| hidden(&text)).unwrap_or_default().into_iter().map(place).collect());
         }
         let written = |read: usize, past: bool| {
-            let before = |range: &Range<usize>, at: usize| range.start < at || (range.start == at && !past);
-            last.1.iter().fold(read, |at, range| if before(range, at) { at + range.len() } else { at })
+            let count = last.1.partition_point(|(at, _)| *at < read || (*at == read && !past));
+            read + count.checked_sub(1).and_then(|place| last.1.get(place)).map_or(0, |(_, hidden)| *hidden)
         };
         (written(from, false), written(to, true))
     }

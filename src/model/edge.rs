@@ -2,6 +2,9 @@
 
 use crate::names::words;
 
+/// The most edges a flow may have.
+pub const MAX_EDGES: usize = 5_000;
+
 words! {
     /// What an edge was drawn for. Order doesn't depend on it: every edge orders.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -101,6 +101,9 @@ pub struct Expectation {
     pub error: Option<String>,
 }
 
+/// The most bytes that a pattern may take when it is compiled: what it takes to look through a text grows with both.
+const LARGEST_PATTERN: usize = 4 << 20;
+
 /// A regular expression as it is written, and compiled where it is one.
 #[derive(Debug, Clone)]
 pub struct Pattern {
@@ -111,11 +114,12 @@ pub struct Pattern {
 impl Pattern {
     /// Reads a pattern.
     pub fn of(written: &str) -> Self {
-        let compiled = regex::Regex::new(written).map_err(|error| match error {
-            regex::Error::CompiledTooBig(limit) => format!("it is too large: compiled, it may take {limit} bytes"),
-            // The last line is the fact; those before it draw the place.
-            other => other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
-        });
+        let compiled =
+            regex::RegexBuilder::new(written).size_limit(LARGEST_PATTERN).build().map_err(|error| match error {
+                regex::Error::CompiledTooBig(limit) => format!("it is too large: compiled, it may take {limit} bytes"),
+                // The last line is the fact; those before it draw the place.
+                other => other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+            });
         Self { written: written.to_owned(), compiled }
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::code::Code;
 use crate::document::Position;
 use crate::model::{Contract, OutputShape, Persona, Refinement, Template};
-use crate::names::{CatalogPath, Few, folded, nearest, nfc, shown, spaced};
+use crate::names::{CatalogPath, Comparisons, Few, folded, nfc, shown, spaced};
 
 /// What is known of one template file without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,13 @@ impl fmt::Display for Unusable {
             Some(at) => write!(f, " (line {}, column {})", at.line, at.column),
             None => Ok(()),
         }
+    }
+}
+
+impl<T> Lookup<T> {
+    /// That nothing goes by a name; these are the nearest.
+    pub fn missing<'n>(nearest: impl IntoIterator<Item = &'n str>) -> Self {
+        Self::Missing { nearest: nearest.into_iter().map(str::to_owned).collect() }
     }
 }
 
@@ -201,7 +208,7 @@ impl Shelf {
         match found {
             Some(lookup) => lookup.clone(),
             None if self.unchecked => Lookup::NotChecked,
-            None => Lookup::Missing { nearest: Vec::new() },
+            None => Lookup::missing([]),
         }
     }
 }
@@ -215,7 +222,7 @@ type NamedFile<'n> = (&'n CatalogPath, Option<&'n str>);
 ///
 /// # Errors
 /// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
-pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup<T>> {
+pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>], comparisons: &Comparisons) -> Result<usize, Lookup<T>> {
     let wanted = spaced(name);
     let all = |fits: &dyn Fn(&NamedFile<'_>) -> bool| -> Vec<usize> {
         entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(place, _)| place).collect()
@@ -234,7 +241,7 @@ pub fn by_name<T>(name: &str, entries: &[NamedFile<'_>]) -> Result<usize, Lookup
                 return Ok(*one);
             }
             let names = entries.iter().flat_map(|(path, other)| names_of(path.stem(), other.iter().copied()));
-            Err(Lookup::Missing { nearest: nearest(name, names, 3).into_iter().map(str::to_owned).collect() })
+            Err(Lookup::missing(comparisons.nearest(name, names, 3)))
         }
         several => Err(Lookup::Ambiguous {
             files: Few::of(several.iter().filter_map(|place| entries.get(*place)).map(|(path, _)| path.to_string())),
@@ -276,11 +283,29 @@ impl Directory {
     }
 
     /// The templates of the files that have this stem: of a file of several, all.
-    fn of_stem(&self, stem: &str) -> Vec<(usize, usize)> {
+    fn of_stem(&self, stem: &str) -> impl Iterator<Item = (usize, usize)> {
         let stem_of = |file: &usize| self.listed.get(*file).map(|file| file.stem.as_str());
         let begin = self.stems.partition_point(|file| stem_of(file) < Some(stem));
-        let files = self.stems.iter().skip(begin).copied().take_while(|file| stem_of(file) == Some(stem));
-        files.flat_map(|file| self.places(file)).collect()
+        let files = self.stems.iter().skip(begin).copied().take_while(move |file| stem_of(file) == Some(stem));
+        files.flat_map(|file| self.places(file))
+    }
+
+    /// The templates that have this name otherwise: as a stem with blanks, as an id, as a title.
+    fn of_other(&self, name: &str) -> Option<&[(usize, usize)]> {
+        let (others, wanted) = (self.others(), spaced(name));
+        let of_id = || others.ids.get(&nfc(name));
+        others.spaced_stems.get(&wanted).or_else(of_id).or_else(|| others.titles.get(&wanted)).map(Vec::as_slice)
+    }
+
+    /// Whether a name means the template at this place of the file of this number, and no other.
+    pub fn leads_to(&self, name: &str, template: (usize, usize)) -> bool {
+        let mut of_stem = self.of_stem(name);
+        let only = match (of_stem.next(), of_stem.next(), self.of_other(name)) {
+            (Some(only), None, _) | (None, _, Some(&[only])) => Some(only),
+            (None, _, None) => self.alike(name),
+            _ => None,
+        };
+        only == Some(template)
     }
 
     /// The places of a file's templates; one where it is broken, so that it is found.
@@ -320,29 +345,32 @@ impl Directory {
         };
         let others = || self.others();
         let of_that_title = || others().titles.get(&spaced(name)).is_some_and(|places| places.iter().any(titled));
-        !self.of_stem(name).is_empty() || others().ids.contains_key(&nfc(name)) || of_that_title()
+        self.of_stem(name).next().is_some() || others().ids.contains_key(&nfc(name)) || of_that_title()
     }
 
-    /// Which file and which template in it a reference means.
+    /// As [`Self::resolve_within`], without looking for the nearest names.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn resolve(&self, reference: &str) -> Result<(&Listed, usize), Lookup> {
+        self.resolve_within(reference, &Comparisons::none())
+    }
+
+    /// Which file and which template in it a reference means; `comparisons` is what may be compared for all the names
+    /// of one flow.
     ///
     /// Looked up as file stem, then id, then title; spaces and underscores are equal. Where none goes by that
     /// name, the only one that differs in case or normal form alone is meant.
     ///
     /// # Errors
     /// [`Lookup::Missing`] with the nearest names, or [`Lookup::Ambiguous`] with the files.
-    pub fn resolve(&self, reference: &str) -> Result<(&Listed, usize), Lookup> {
-        let of_stem = self.of_stem(reference);
-        let found = if of_stem.is_empty() {
-            let (others, wanted) = (self.others(), spaced(reference));
-            let of_id = || others.ids.get(&nfc(reference));
-            others.spaced_stems.get(&wanted).or_else(of_id).or_else(|| others.titles.get(&wanted))
-        } else {
-            Some(&of_stem)
-        };
-        match found.map(Vec::as_slice) {
+    pub fn resolve_within(&self, reference: &str, comparisons: &Comparisons) -> Result<(&Listed, usize), Lookup> {
+        let of_stem: Vec<_> = self.of_stem(reference).collect();
+        let found = if of_stem.is_empty() { self.of_other(reference) } else { Some(&*of_stem) };
+        match found {
             Some(&[(file, place)]) => match self.listed.get(file) {
                 Some(listed) => Ok((listed, place)),
-                None => Err(Lookup::Missing { nearest: Vec::new() }),
+                None => Err(Lookup::missing([])),
             },
             Some(several) => {
                 let files: BTreeSet<usize> = several.iter().map(|(file, _)| *file).collect();
@@ -351,18 +379,18 @@ impl Directory {
             }
             None => {
                 if let Some((file, place)) = self.alike(reference) {
-                    return Ok((file, place));
+                    return self.listed.get(file).map(|file| (file, place)).ok_or_else(|| Lookup::missing([]));
                 }
                 let names = self.listed.iter().flat_map(|file| {
                     names_of(&file.stem, file.entries.iter().filter_map(|(_, title)| title.as_deref()))
                 });
-                Err(Lookup::Missing { nearest: nearest(reference, names, 3).into_iter().map(str::to_owned).collect() })
+                Err(Lookup::missing(comparisons.nearest(reference, names, 3)))
             }
         }
     }
 
     /// The only template whose stem or title differs from a name in case, normal form, blanks and hyphens alone.
-    fn alike(&self, name: &str) -> Option<(&Listed, usize)> {
+    fn alike(&self, name: &str) -> Option<(usize, usize)> {
         let names = self.folded.get_or_init(|| {
             let mut names: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
             for (number, file) in self.listed.iter().enumerate() {
@@ -378,7 +406,7 @@ impl Directory {
             names
         });
         match names.get(&folded(name)).map(Vec::as_slice) {
-            Some(&[(file, place)]) => self.listed.get(file).map(|file| (file, place)),
+            Some(&[only]) => Some(only),
             _ => None,
         }
     }
@@ -423,7 +451,9 @@ mod tests {
                 "{reference}"
             );
         }
-        let Err(Lookup::Missing { nearest }) = directory.resolve("Twoo") else { panic!("missing") };
+        let Err(Lookup::Missing { nearest }) = directory.resolve_within("Twoo", &Comparisons::default()) else {
+            panic!("missing")
+        };
         assert_eq!(nearest, ["Two"]);
     }
     #[test]

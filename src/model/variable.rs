@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::document::{Pointer, read_values};
-use crate::names::{few, quoted};
+use crate::names::{Few, quoted};
 
 /// A variable that a node or a template declares for its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +66,7 @@ impl Refinement {
             return Some(format!("is {}, and its type is {kind}", quoted(&text_of(value))));
         }
         if !self.choices.is_empty() && !is_among(&self.choices, value, self.kind) {
-            let choices = few(self.choices.iter().map(|choice| quoted(&text_of(choice))));
+            let choices = Few::told(&self.choices, |choice| quoted(&text_of(choice))).joined(", ");
             return Some(format!("is {}, and only {choices} are allowed", quoted(&text_of(value))));
         }
         None

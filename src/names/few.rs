@@ -17,8 +17,13 @@ pub struct Few {
 impl Few {
     /// The first of these.
     pub fn of(all: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self::told(all, Into::into)
+    }
+
+    /// The first of these in words, which are not made for the others.
+    pub fn told<T>(all: impl IntoIterator<Item = T>, words: impl Fn(T) -> String) -> Self {
         let mut all = all.into_iter();
-        let named = all.by_ref().take(MOST_NAMED).map(Into::into).collect();
+        let named = all.by_ref().take(MOST_NAMED).map(words).collect();
         Self { named, more: all.count() }
     }
 

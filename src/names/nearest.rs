@@ -103,6 +103,11 @@ impl Default for Comparisons {
 }
 
 impl Comparisons {
+    /// None: for a look-up of which only what is found is wanted.
+    pub fn none() -> Self {
+        Self { left: Cell::new(0) }
+    }
+
     /// Whether nothing is compared any more.
     pub fn used_up(&self) -> bool {
         self.left.get() == 0

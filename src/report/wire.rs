@@ -55,7 +55,7 @@ pub use execution::{
 pub(super) use execution::{cost_of, failure_of};
 pub use files::{Attached, attached, attached_to};
 pub use finding::checkup;
-pub(super) use flow::{Origins, reads};
+pub(super) use flow::{Origins, Unfolded, reads};
 pub use flow::{input_schema, shown};
 pub(in crate::report) use guided::asked_of;
 pub(super) use guided::state_word;

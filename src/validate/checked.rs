@@ -72,8 +72,7 @@ impl Drawn {
 impl CheckedView {
     pub(super) fn of(flow: &Arc<Flow>, known: Known<'_>) -> Self {
         if too_large(flow, known.options) {
-            let (graph, scope) = (Graph::default(), Scope::default());
-            return Self { flow: flow.clone(), graph, order: None, scope };
+            return Self::too_large(flow.clone());
         }
         let drawn = Drawn::of(flow);
         if flow.shape != Shape::Markdown {
@@ -89,9 +88,17 @@ impl CheckedView {
         }
         let mut flow = Flow::clone(flow);
         flow.edges.extend(added);
+        if too_large(&flow, known.options) {
+            return Self::too_large(Arc::new(flow));
+        }
         let Drawn { graph, order, .. } = Drawn::of(&flow);
         reading::settle(&mut scope, order.as_ref());
         Self { flow: Arc::new(flow), graph, order, scope }
+    }
+
+    /// Of a flow that is refused for its size alone.
+    fn too_large(flow: Arc<Flow>) -> Self {
+        Self { flow, graph: Graph::default(), order: None, scope: Scope::default() }
     }
 
     /// The checked flow; a step that can't be done says what its finding says of mending it.

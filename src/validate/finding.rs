@@ -171,14 +171,15 @@ pub struct Drafts<'a> {
     elsewhere: Vec<usize>,
     /// What may still be compared for "did you mean".
     comparisons: Comparisons,
-    /// How many findings of the rule are kept.
+    /// How many findings of the rule are kept, apart from those that are kept for what they stop.
     of_rule: usize,
+    /// What the errors of the rule stop that are kept.
+    stopped: HashSet<(Reach, String)>,
     /// The last finding of the rule that is not listed, and how many there are.
     unlisted: Option<(Finding, usize)>,
 }
 
-/// How many findings of one rule are listed for a flow, as far as they keep nothing from running. A file of a
-/// megabyte may give reason for a hundred thousand.
+/// How many findings of one rule are listed for a flow. A file of a megabyte may give reason for a hundred thousand.
 pub const MOST_OF_A_RULE: usize = 1_000;
 
 impl<'a> Drafts<'a> {
@@ -194,6 +195,7 @@ impl<'a> Drafts<'a> {
             elsewhere: Vec::new(),
             comparisons: Comparisons::default(),
             of_rule: 0,
+            stopped: HashSet::new(),
             unlisted: None,
         }
     }
@@ -207,7 +209,16 @@ impl<'a> Drafts<'a> {
     /// Takes the last finding of the rule back where there are too many, now that it is worded.
     fn limit(&mut self) {
         let last = self.found.len().wrapping_sub(1);
-        if self.of_rule <= MOST_OF_A_RULE || self.found.last().is_none_or(|finding| finding.reach != Reach::None) {
+        if self.of_rule == 0 {
+            return;
+        }
+        // The first error is kept for each step, flow and test, so that what must not run does not.
+        let is_first = self.found.last().and_then(stopped).is_some_and(|stops| self.stopped.insert(stops));
+        if self.of_rule <= MOST_OF_A_RULE {
+            return;
+        }
+        if is_first {
+            self.of_rule -= 1;
             return;
         }
         let Some(mut finding) = self.found.pop() else { return };
@@ -218,18 +229,20 @@ impl<'a> Drafts<'a> {
             finding.place = Place::default();
         }
         self.of_rule -= 1;
-        let before = self.unlisted.take();
-        let count = before.as_ref().map_or(1, |(_, count)| count + 1);
-        if let Some((before, _)) = before {
-            finding.severity = finding.severity.min(before.severity);
-        }
-        self.unlisted = Some((finding, count));
+        self.unlisted = Some(match self.unlisted.take() {
+            None => (finding, 1),
+            Some((before, count)) => {
+                let worse = (before.severity, before.reach) < (finding.severity, finding.reach);
+                (if worse { before } else { finding }, count + 1)
+            }
+        });
     }
 
     /// Says how many findings of the rule are not listed.
     fn end_rule(&mut self) {
         self.limit();
         self.of_rule = 0;
+        self.stopped.clear();
         if let Some((last, count)) = self.unlisted.take() {
             let message = format!("{} more findings of this rule are not listed", grouped(count));
             let hints = vec!["repair what is listed, and check again".to_owned()];
@@ -299,6 +312,22 @@ impl<'a> Drafts<'a> {
         }
         found
     }
+}
+
+/// What an error stops: a step, or a flow or a test of a file, which is the whole file where it holds one alone.
+fn stopped(finding: &Finding) -> Option<(Reach, String)> {
+    let stops = match finding.reach {
+        Reach::None => return None,
+        Reach::Step => finding.node.clone()?,
+        Reach::Flow => {
+            let mut steps = finding.place.pointer.steps();
+            match steps.next() {
+                Some(first) if first == "flows" => steps.next().unwrap_or_default(),
+                first => first.filter(|first| first.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or_default(),
+            }
+        }
+    };
+    Some((finding.reach, stops))
 }
 
 /// Leaves of some findings in one file the fixes that can be made in its text: no other is promised. In JSON each can.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::code::Code;
 use crate::document::{Locator, Place};
 use crate::model::{Contract, Lookup, Persona, Shelf, Unusable, by_name};
-use crate::names::CatalogPath;
+use crate::names::{CatalogPath, Comparisons};
 use crate::validate::References;
 
 /// How to fix a persona.
@@ -55,14 +55,14 @@ impl Guidance {
 
     /// The file of the persona that a name means.
     pub fn persona(&self, name: &str) -> Option<&CatalogPath> {
-        let place = by_name::<Persona>(name, &self.named_personas()).ok()?;
+        let place = by_name::<Persona>(name, &self.named_personas(), &Comparisons::none()).ok()?;
         self.personas.get(place).map(|(path, _)| path)
     }
 
     /// The file of the contract that a name means.
     pub fn contract(&self, name: &str) -> Option<&CatalogPath> {
         let contracts: Vec<_> = self.contracts().map(|path| (path, None)).collect();
-        let place = by_name::<Contract>(name, &contracts).ok()?;
+        let place = by_name::<Contract>(name, &contracts, &Comparisons::none()).ok()?;
         self.contracts.get(place).map(|(path, _)| path)
     }
 
@@ -77,18 +77,18 @@ impl Guidance {
     }
 
     /// Puts what these names mean on the shelf.
-    pub fn put_on(&self, shelf: &mut Shelf, names: &References) {
+    pub fn put_on(&self, shelf: &mut Shelf, names: &References, comparisons: &Comparisons) {
         if !names.has_guidance() {
             return;
         }
         let personas = self.named_personas();
         for name in &names.personas {
-            shelf.put_persona(name, found(by_name(name, &personas), &self.personas));
+            shelf.put_persona(name, found(by_name(name, &personas, comparisons), &self.personas));
         }
         let contracts: Vec<(&CatalogPath, Option<&str>)> =
             self.contracts.iter().map(|(path, _)| (path, None)).collect();
         for name in &names.contracts {
-            shelf.put_contract(name, found(by_name(name, &contracts), &self.contracts));
+            shelf.put_contract(name, found(by_name(name, &contracts, comparisons), &self.contracts));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writing one prompt: values read, what is missing told, texts filled once.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -156,25 +156,40 @@ fn without_braces(value: &mut Value) {
 /// Marks the placeholders that wait for an output where a value holds the same braces, which are text. `plain` is
 /// the text with values that have none.
 fn tell_apart(text: &mut String, reads: &mut [(String, Coming)], plain: &str) {
-    let mut plain = plain.to_owned();
-    for (spelt, _) in reads {
-        let written = format!("{{{spelt}}}");
-        if text.matches(&written).count() == plain.matches(&written).count() || text.len() != plain.len() {
-            continue;
-        }
-        let mut marked = format!("@{spelt}");
-        while text.contains(&marked) {
-            marked.insert(0, '@');
-        }
-        // From the end, so that places before stay what they are.
-        let places: Vec<usize> = plain.rmatch_indices(&written).map(|(at, _)| at).collect();
-        for at in places {
-            for text in [&mut *text, &mut plain] {
-                text.replace_range(at..at + written.len(), &format!("{{{marked}}}"));
-            }
-        }
-        *spelt = marked;
+    if text.len() != plain.len() {
+        return;
     }
+    let mut more: HashMap<&str, usize> = HashMap::new();
+    for (_, group) in groups(text) {
+        *more.entry(group).or_default() += 1;
+    }
+    for (_, group) in groups(plain) {
+        more.entry(group).and_modify(|count| *count = count.saturating_sub(1));
+    }
+    let marks = "@".repeat(text.split(|c| c != '@').map(str::len).max().unwrap_or_default() + 1);
+    let mut marked: HashSet<String> = HashSet::new();
+    for (spelt, _) in reads {
+        if more.get(spelt.as_str()).is_some_and(|count| *count > 0) {
+            marked.insert(spelt.clone());
+            spelt.insert_str(0, &marks);
+        }
+    }
+    let (mut told, mut done) = (String::with_capacity(text.len()), 0);
+    for (at, _) in groups(plain).filter(|(_, group)| marked.contains(*group)) {
+        told.push_str(text.get(done..at).unwrap_or_default());
+        told.push_str(&marks);
+        done = at;
+    }
+    told.push_str(text.get(done..).unwrap_or_default());
+    *text = told;
+}
+
+/// What stands between two braces of a text without another one between, and where.
+fn groups(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.match_indices('{').filter_map(|(at, _)| {
+        let (group, _) = text.get(at + 1..)?.split_once(['{', '}'])?;
+        text.get(at + 1 + group.len()..)?.starts_with('}').then_some((at + 1, group))
+    })
 }
 
 /// A flow's steps with texts as far as values go.
@@ -228,12 +243,12 @@ fn text_of_step(run: &Run, number: usize, work: &Work) -> Result<String, StepErr
 /// The placeholders that stay in a step's text, each once, with what belongs there.
 fn reads_of_step(run: &Run, number: usize, work: &Work) -> Vec<(String, Coming)> {
     let Work::Render(rendering) = work else { return Vec::new() };
-    let mut reads: Vec<(String, Coming)> = Vec::new();
+    let (mut reads, mut known) = (Vec::new(), HashSet::new());
     for (placeholder, place) in rendering.outline.placeholders.iter().zip(&rendering.outline.name_of) {
         let spelt = placeholder.spelt();
         if let Some(slot) = rendering.slots.get(*place)
             && let Some(coming) = run.coming(number, slot, &placeholder.path)
-            && reads.iter().all(|(known, _)| *known != spelt)
+            && known.insert(spelt.clone())
         {
             reads.push((spelt, coming));
         }

@@ -184,13 +184,17 @@ impl<'t> Compared<'t> {
                 update: Some((path(at), json!(text))),
             });
         }
+        // The text is shown once, however much it lacks.
+        let mut shown = false;
+        let mut lacks = |fact: String| {
+            let text = if std::mem::replace(&mut shown, true) { "(the same text as above)" } else { text };
+            self.mismatches.push(says(&what, format!("{fact}:\n{text}")));
+        };
         for part in expected.contains.iter().filter(|part| !text.contains(part.as_str())) {
-            let message = format!("{} is not in it:\n{text}", quoted(part));
-            self.mismatches.push(says(&what, message));
+            lacks(format!("{} is not in it", quoted(part)));
         }
         for pattern in expected.matches.iter().filter(|pattern| !pattern.is_in(text)) {
-            let message = format!("nothing in it matches {}:\n{text}", quoted(pattern.written()));
-            self.mismatches.push(says(&what, message));
+            lacks(format!("nothing in it matches {}", quoted(pattern.written())));
         }
         for (field, value) in &expected.fields {
             let steps: Vec<String> = field.split('.').map(str::to_owned).collect();

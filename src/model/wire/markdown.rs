@@ -392,25 +392,21 @@ fn slips_in_braces(text: &str, tree: &Tree, told: bool, notes: &mut Vec<Note>) {
 
 /// Characters that nobody sees, one note for each line that holds some.
 fn hidden_notes(text: &str) -> Vec<Note> {
-    let mut notes: Vec<Note> = Vec::new();
-    let (mut line, mut taken) = (usize::MAX, String::new());
-    let ranges = hidden(text);
     let mut told: Vec<(Span, String)> = Vec::new();
-    for range in ranges {
-        let begin = text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-        if begin != line {
-            taken.clear();
-            told.push((Span { start: range.start, end: range.end }, String::new()));
-            line = begin;
-        }
-        if let Some((span, all)) = told.last_mut() {
-            span.end = range.end;
-            all.push_str(text.get(range).unwrap_or_default());
+    for range in hidden(text) {
+        let here = Span { start: range.start, end: range.end };
+        let written = text.get(range).unwrap_or_default();
+        match told.last_mut() {
+            Some((span, all)) if text.get(span.end..here.start).is_some_and(|between| !between.contains('\n')) => {
+                span.end = here.end;
+                all.push_str(written);
+            }
+            _ => told.push((here, written.to_owned())),
         }
     }
-    for (span, all) in told {
+    let note = |(span, all): (Span, String)| {
         let kind = crate::document::NoteKind::Hidden { count: all.chars().count(), spelt: spelt_in_tags(&all) };
-        notes.push(Note::new(kind, span, String::new(), String::new()));
-    }
-    notes
+        Note::new(kind, span, String::new(), String::new())
+    };
+    told.into_iter().map(note).collect()
 }

@@ -1,7 +1,7 @@
 //! A picture with its measures: cards for nodes, rows for waves. What they look
 //! like is not known here.
 
-use super::edges::edges;
+use super::edges::{edges, numbers};
 use super::layout::across;
 use super::letters::Type;
 use super::lines::{Line, Lines, SWING};
@@ -112,6 +112,14 @@ impl Drawing {
         let nodes = picture.flow.nodes.iter().zip(names).enumerate();
         let mut cards: Vec<Card> =
             nodes.map(|(number, (node, id))| Card::of(picture, (number, node), id, path, longest)).collect();
+        // Of several nodes of one id the first is the one that findings are about.
+        let numbers = numbers(picture.flow);
+        for finding in picture.findings.iter().filter(|finding| finding.file == picture.flow.file) {
+            let number = finding.node.as_deref().and_then(|node| numbers.get(node).copied());
+            if let Some(card) = number.and_then(|number| cards.get_mut(number)) {
+                card.notes.push(Note::of(finding));
+            }
+        }
         let widths: Vec<f64> = cards.iter().map(|card| card.width).collect();
         let all = across(&widths, &rows, &ends);
         let mut drawing = Self { width: all.width, ..Self::default() };
@@ -177,8 +185,6 @@ impl Card {
             .ran
             .filter(|_| node.runnable())
             .and_then(|ran| CardRan::of(ran, &format!("{path}{}", node.id), longest));
-        let own = |finding: &&Finding| finding.node.as_ref() == Some(&node.id) && finding.file == picture.flow.file;
-        let notes: Vec<Note> = picture.findings.iter().filter(own).map(Note::of).collect();
         let inner = picture.within(number).map(|inner| {
             // What was found in another flow is told where that flow is looked at.
             let inner = Picture { ran: picture.ran, ..inner };
@@ -204,7 +210,7 @@ impl Card {
             title,
             below,
             ran,
-            notes,
+            notes: Vec::new(),
             inner,
             left: 0.0,
             top: 0.0,

@@ -36,7 +36,8 @@ pub(super) struct Drawn {
     pub(super) label: String,
 }
 
-fn numbers(flow: &Flow) -> HashMap<&str, usize> {
+/// The number of each node by its id; of several of one id that of the first.
+pub(super) fn numbers(flow: &Flow) -> HashMap<&str, usize> {
     let mut numbers = HashMap::new();
     for (number, node) in flow.nodes.iter().enumerate() {
         numbers.entry(node.id.as_str()).or_insert(number);

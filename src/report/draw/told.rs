@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::drawing::took;
+use super::edges::numbers;
 use super::ran::StepRan;
 use super::{LONGEST_LABEL, NodeShape, Picture, ids};
 use crate::app::in_sets;
@@ -36,10 +37,9 @@ pub(super) fn overview(page: &mut String, picture: &Picture<'_>) {
     if picture.plan.is_none() {
         page.push_str("<p>It can't be executed: errors reach the whole flow, so there is no order to show.</p>\n");
     }
-    let all: Vec<&Finding> = picture.findings.iter().collect();
+    let (all, numbers): (Vec<&Finding>, _) = (picture.findings.iter().collect(), numbers(picture.flow));
     findings(page, &all, &|finding| {
-        let node = finding.node.as_ref()?;
-        let place = picture.flow.nodes.iter().position(|other| other.id == *node)?;
+        let place = *numbers.get(finding.node.as_deref()?)?;
         Some(link(place, picture.flow.nodes.get(place)?.caption()))
     });
     if let Some(plan) = picture.plan {
@@ -138,8 +138,8 @@ struct Teller<'a> {
     names: &'a [String],
     /// The steps that nodes are, by their numbers.
     step_of: HashMap<usize, usize>,
-    /// What was found in each node.
-    findings: HashMap<&'a str, Vec<&'a Finding>>,
+    /// What was found in each node, by its number; of several of one id in the first.
+    findings: HashMap<usize, Vec<&'a Finding>>,
     /// The steps that read each step's output, and those that wait for it without reading it.
     reads: BTreeMap<usize, BTreeSet<usize>>,
     waits: BTreeMap<usize, BTreeSet<usize>>,
@@ -156,8 +156,9 @@ impl<'a> Teller<'a> {
             reads: BTreeMap::new(),
             waits: BTreeMap::new(),
         };
+        let numbers = numbers(picture.flow);
         for finding in picture.findings.iter().filter(|finding| finding.file == picture.flow.file) {
-            if let Some(node) = &finding.node {
+            if let Some(node) = finding.node.as_deref().and_then(|node| numbers.get(node).copied()) {
                 teller.findings.entry(node).or_default().push(finding);
             }
         }
@@ -212,7 +213,7 @@ impl Teller<'_> {
         if let Some(ran) = ran {
             run(page, ran);
         }
-        findings(page, self.findings.get(&*node.id).map(Vec::as_slice).unwrap_or_default(), &|_| None);
+        findings(page, self.findings.get(&place).map(Vec::as_slice).unwrap_or_default(), &|_| None);
         match (step, plan) {
             (Some((number, step)), Some(plan)) => self.step(page, (number, step), plan, ran.is_some()),
             (None, Some(plan)) => self.still(page, (place, node), plan),

@@ -17,7 +17,7 @@ use crate::app::{Origin, Prepared, Priced, Shown, ShownTemplate, in_sets};
 use crate::model::{ModelWish, Toolbox};
 use crate::names::{few, shown as safe};
 use crate::plan::{Input, Intent, Plan, Step, Work};
-use crate::report::wire::{Origins, reads};
+use crate::report::wire::{Origins, Unfolded, reads};
 use crate::validate::{Finding, Severity};
 
 /// A placeholder, an arrow, and where its value comes from.
@@ -28,7 +28,7 @@ const SLOTS: [Column; 3] = [whole(""), whole(""), prose("")];
 pub fn shown(shown: &Shown, full: bool, source: Option<&str>, look: Look) -> String {
     match shown {
         Shown::Flow { prepared, origin, tools, priced } => {
-            let mut text = flow(prepared, origin, Beside { tools, priced, full }, look);
+            let mut text = flow(prepared, origin, Beside { tools, priced, full, unfolded: &Unfolded::default() }, look);
             if let Some(price) = price(priced.values()) {
                 text.push_str(&section("Models", look));
                 text.push_str(&wrapped(&price, 2, look));
@@ -89,6 +89,7 @@ struct Beside<'a> {
     /// What models would take at most, by the ids of steps.
     priced: &'a BTreeMap<String, Priced>,
     full: bool,
+    unfolded: &'a Unfolded,
 }
 
 fn flow(prepared: &Prepared, origin: &Origin, beside: Beside<'_>, look: Look) -> String {
@@ -222,7 +223,7 @@ fn order(plan: &Plan, look: Look) -> String {
 
 /// A step; `within`: the ids of the flow steps around it, each with a slash.
 fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, beside: Beside<'_>, look: Look) -> String {
-    let Beside { tools, priced, full } = beside;
+    let Beside { tools, priced, full, unfolded } = beside;
     let mut text = format!("  {}. {}", number + 1, look.paint(NAME, &one(&step.label)));
     if step.id != step.label {
         text.push_str(&look.paint(FAINT, &format!("  ({})", one(&step.id))));
@@ -262,9 +263,11 @@ fn step((number, step, within): (usize, &Step, &str), origins: &Origins<'_>, bes
             let inner = &linked.of.plan;
             let steps = inner.steps().len();
             let counted = count(steps, "step", "steps");
-            let _ = writeln!(text, "     goes through flow {} ({counted})", one(inner.name()));
+            let again = full && !unfolded.is_first(inner);
+            let above = if again { ", shown above" } else { "" };
+            let _ = writeln!(text, "     goes through flow {} ({counted}{above})", one(inner.name()));
             text.push_str(&read());
-            if full {
+            if full && !again {
                 // They stand further to the right.
                 let narrow = Look { width: Some(look.columns().saturating_sub(5)), ..look };
                 let look = if look.terminal { narrow } else { look };

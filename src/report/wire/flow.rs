@@ -23,7 +23,7 @@ use crate::plan::{Input, Plan, Step, Work};
 use steps::{Beside, ShownStep};
 
 pub use schema::input_schema;
-pub(in crate::report) use steps::{Origins, reads};
+pub(in crate::report) use steps::{Origins, Unfolded, reads};
 
 /// What `flows_show` answers: a flow as it would be executed, or a template.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -235,9 +235,11 @@ pub struct ShownText {
 /// A flow or a template. `full` adds texts, contracts and variable sets.
 pub fn shown(shown: &Shown, full: bool) -> ShownAnswer {
     match shown {
-        Shown::Flow { prepared, origin, tools, priced } => {
-            ShownAnswer::Flow(Box::new(flow(prepared, origin, Beside { tools, priced, full })))
-        }
+        Shown::Flow { prepared, origin, tools, priced } => ShownAnswer::Flow(Box::new(flow(
+            prepared,
+            origin,
+            Beside { tools, priced, full, unfolded: &Unfolded::default() },
+        ))),
         Shown::Template { template, origin } => ShownAnswer::Template(Box::new(self::template(template, origin))),
     }
 }

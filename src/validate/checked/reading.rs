@@ -23,6 +23,9 @@ pub(super) fn edges(flow: &Flow, drawn: &Drawn, scope: &Scope) -> Vec<Edge> {
     let inputs = flow.nodes.iter().position(|node| matches!(node.kind, NodeKind::Input(_)));
     let mut added = Vec::new();
     for step in &scope.steps {
+        // Which nodes come before the step, by any number of edges.
+        let mut above = vec![false; count];
+        climb(&before, step.node, &mut above);
         let read = step.reads.iter().filter_map(|read| match &read.source {
             ReadSource::Output { node, .. } | ReadSource::Set { node, .. } => Some(*node),
             ReadSource::Open { input: true, .. } => inputs,
@@ -30,13 +33,14 @@ pub(super) fn edges(flow: &Flow, drawn: &Drawn, scope: &Scope) -> Vec<Edge> {
         });
         for from in read.chain(undone(flow, step, scope, inputs)) {
             let is_input = Some(from) == inputs;
-            if from == step.node || pairs.contains(&(from, step.node)) || !is_input && leads(&before, from, step.node) {
+            let comes_before = |above: &[bool]| above.get(from).is_some_and(|above| *above);
+            if from == step.node || !is_input && comes_before(&above) || !pairs.insert((from, step.node)) {
                 continue;
             }
-            pairs.insert((from, step.node));
             if let Some(list) = before.get_mut(step.node) {
                 list.push(from);
             }
+            climb(&before, step.node, &mut above);
             let id = |node: usize| flow.nodes.get(node).map(|node| node.id.clone()).unwrap_or_default();
             added.push(Edge {
                 id: None,
@@ -90,18 +94,15 @@ pub(super) fn settle(scope: &mut Scope, order: Option<&Order>) {
     }
 }
 
-/// Whether a node comes before another one, by any number of edges.
-fn leads(before: &[Vec<usize>], from: usize, to: usize) -> bool {
-    let (mut seen, mut open) = (HashSet::from([to]), vec![to]);
+/// Marks what comes before a node, by any number of edges; above what is marked already, all is.
+fn climb(before: &[Vec<usize>], node: usize, above: &mut [bool]) {
+    let mut open = vec![node];
     while let Some(node) = open.pop() {
         for parent in before.get(node).into_iter().flatten() {
-            if *parent == from {
-                return true;
-            }
-            if seen.insert(*parent) {
+            if let Some(above @ false) = above.get_mut(*parent) {
+                *above = true;
                 open.push(*parent);
             }
         }
     }
-    false
 }

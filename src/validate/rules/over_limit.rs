@@ -76,7 +76,11 @@ fn check(subject: &FlowSubject<'_>, drafts: &mut Drafts<'_>) {
             drafts
                 .find(
                     Place::key(subject.flow.base.key(what)),
-                    format!("the flow has {count} {words}, and {limit} are allowed"),
+                    match what {
+                        // Of a file in Markdown no more are read.
+                        "edges" if subject.in_markdown() => format!("the flow has more than {limit} {words}"),
+                        _ => format!("the flow has {count} {words}, and {limit} are allowed"),
+                    },
                 )
                 .hint("split it into several flows");
         }

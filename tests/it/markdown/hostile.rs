@@ -52,9 +52,25 @@ fn a_file_of_many_small_parts_is_read_in_time() {
         ),
         ("comments", format!("{steps}{}", lines(80_000, |_| "# a\n<!--".to_owned()))),
         ("braces", format!("{steps}{}", "{".repeat(1_000_000))),
+        ("blank lines", format!("{steps}{}x\n", "\n".repeat(500_000))),
+        ("ids of two words", format!("{steps}{}", "## L {#a b}\n".repeat(60_000))),
+        ("steps without a blank", format!("{steps}{}", lines(40_000, |n| format!("##L{n} {{#s{n}}}")))),
+        ("underlined steps", format!("{steps}{}", "L {#one}\n---\n\nx\n".repeat(40_000))),
+        ("invisible characters", format!("---\ndescription: {}\n---\n{steps}", "\u{E0041}\u{200D}".repeat(100_000))),
     ] {
         let sandbox = Sandbox::new().file("flows/Bad.flow.md", text);
         assert!(sandbox.run(["validate", "--json"]).code <= 1, "{name}");
+    }
+    let read = |n: usize| lines(n.min(40), |before| format!("{{s{}_result}}", n - before - 1));
+    let reads = lines(1_000, |n| format!("## L {{#s{n}}}\nRead {}\n", read(n)));
+    let waits = format!("```yaml\nafter: [{}]\n```\n", lines(150, |n| format!("q{n},")));
+    for (name, text) in [("reads", reads), ("waits", lines(500, |n| format!("## L {{#s{n}}}\n{waits}x\n")))] {
+        let sandbox = Sandbox::new().file("flows/Bad.flow.md", format!("---\nname: Bad\nversion: 1.0.0\n---\n{text}"));
+        let said = sandbox.run(["validate", "--json"]).json();
+        let found = said["files"][0]["findings"].as_array().unwrap();
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        let message = "the flow has more than 5000 steps that wait for others, each counted";
+        assert_eq!(found[0]["message"], message, "{name}");
     }
     let call = serde_json::json!({"metadata": {"name": "Bad", "version": "1.0.0"}, "edges": [], "nodes": [
         {"id": "t", "type": "tool", "data": {"call": "a:b", "args": {"x": "{".repeat(1_000_000), "y": "{{a|".repeat(6_000)}}}]});

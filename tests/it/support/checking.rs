@@ -9,7 +9,7 @@ use flowy::internals::model::{
     Contract, Directory, KnownFlow, KnownServer, KnownTool, Listed, Lookup, OutputShape, ServerStanding, Shelf,
     Toolbox, UnfoldedSize, Unusable,
 };
-use flowy::internals::names::{CatalogPath, Few};
+use flowy::internals::names::{CatalogPath, Comparisons, Few};
 use flowy::internals::validate::{
     FileCheck, Finding, FlowCheck, Guidance, Known, Options, ParsedFlows, StrayExample, TemplateCheck, Twins,
     flow_file, parse, template_file,
@@ -208,7 +208,7 @@ pub(crate) fn shelf(file: &ParsedFlows, templates: &[Entry]) -> Shelf {
     let directory = Directory::new(listed.collect());
     let mut shelf = Shelf::default();
     for reference in file.flows().iter().flat_map(|(_, names)| names.templates.clone()) {
-        let lookup = match directory.resolve(&reference) {
+        let lookup = match directory.resolve_within(&reference, &Comparisons::default()) {
             Err(lookup) => lookup,
             Ok((listed, place)) => {
                 let (_, check) = checked.iter().find(|(path, _)| path.as_str() == listed.file).unwrap();
@@ -225,7 +225,7 @@ pub(crate) fn shelf(file: &ParsedFlows, templates: &[Entry]) -> Shelf {
         guidance.take(&CatalogPath::new(path).unwrap(), Ok(bytes));
     }
     for (_, names) in file.flows() {
-        guidance.put_on(&mut shelf, names);
+        guidance.put_on(&mut shelf, names, &Comparisons::default());
     }
     shelf
 }

@@ -7,6 +7,19 @@ use crate::support::program::Sandbox;
 
 const GOOD: &str = r#"{"flow": "Trip", "inputs": {"port": "Oban"}, "expect": {"status": "success"}}"#;
 
+#[test]
+fn a_pattern_that_is_huge_when_it_is_compiled_is_none() {
+    let matches = |pattern: &str| {
+        trip(
+            &json!({"flow": "Trip", "inputs": {"port": "Oban"}, "expect": {"finalResult": {"matches": pattern}}})
+                .to_string(),
+        )
+    };
+    let said = matches("a{500}{500}").run(["validate", "--json"]);
+    assert!(said.out.contains("it is too large"), "{}", said.out);
+    assert_eq!(matches(r"(?s)Sail.{1,500}[\w ]{3,30}\.").run(["test"]).code, 0);
+}
+
 /// Rule, reach and place of everything that is found.
 fn found(json: &Value) -> Vec<String> {
     let files = json["files"].as_array().unwrap_or_else(|| panic!("{json:#}")).iter();

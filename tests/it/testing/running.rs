@@ -237,3 +237,20 @@ fn tests_that_are_not_read_are_told_and_not_taken_for_none() {
     assert_eq!(json["testsBroken"], json!(["tests/Trip.flowtest.json"]), "{json:#}");
     assert!(broken.run(["diff", "./before"]).out.contains("tests of these files can't be run"));
 }
+
+#[test]
+fn the_text_that_lacks_several_things_is_shown_once() {
+    let said = trip(
+        r#"{"flow": "Trip", "inputs": {"port": "Oslo"},
+            "expect": {"finalResult": {"contains": ["Rome", "Oslo", "Bergen"], "matches": ["^Eat"]}}}"#,
+    )
+    .run(["test", "--json"]);
+    let text = "Sail to Oslo.\nPack.\nEat in Oslo.";
+    let told: Vec<String> = mismatches(&said).into_iter().map(|(_, message)| message).collect();
+    let due = [
+        format!("\"Rome\" is not in it:\n{text}"),
+        "\"Bergen\" is not in it:\n(the same text as above)".to_owned(),
+        "nothing in it matches \"^Eat\":\n(the same text as above)".to_owned(),
+    ];
+    assert_eq!(told, due);
+}

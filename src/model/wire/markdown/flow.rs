@@ -1,5 +1,6 @@
 //! `flows/*.flow.md`: front matter, steps under headings, and the edges that their blocks name.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -9,6 +10,7 @@ use super::{
     BadYaml, Written, as_text, as_texts, commas, cut_off, mapping, misspelt, nearly, pruned, scan, slips_in_braces,
 };
 use crate::document::{Duplicate, Member, Note, NoteKind, Span, SyntaxKind, Tree, TreeKind};
+use crate::model::MAX_EDGES;
 use crate::names::{hidden, quoted};
 
 /// The keys of a flow's front matter, in the order in which they are laid out.
@@ -63,8 +65,10 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
     let mut ids: Vec<String> = Vec::new();
     let mut steps = Vec::new();
     let plain = hidden(text).is_empty();
+    let reads = LazyCell::new(|| nearly::begun_outputs(text));
+    let is_read = |id: &str| reads.contains(id);
     for section in &body.sections {
-        let read = step::read(text, section, plain, &mut duplicates)?;
+        let read = step::read(text, section, plain, &is_read, &mut duplicates)?;
         notes.extend(read.notes);
         if let Some(range) = read.text {
             notes.extend(super::template::comments(&body.comments, range.start, range.end));
@@ -112,7 +116,8 @@ pub(super) fn read(text: &str) -> Result<Written, BadYaml> {
             notes.extend(of_step.without_inputs());
         }
         nodes.push(node);
-        edges.extend(of_step.into_trees(&inputs_id));
+        // One more than a flow may have shows that there are too many: nothing is kept of the others.
+        edges.extend(of_step.into_trees(&inputs_id).take((MAX_EDGES + 1).saturating_sub(edges.len())));
     }
     let mut number = 0;
     for (Member { key, at, .. }, feeders) in results {

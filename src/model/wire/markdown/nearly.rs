@@ -151,6 +151,18 @@ fn outputs(text: &str) -> Vec<(&str, usize)> {
     groups.collect()
 }
 
+/// Whatever stands between a brace and `_result`: the ids whose outputs a text reads, or begins to.
+pub(super) fn begun_outputs(text: &str) -> HashSet<&str> {
+    let (mut from, mut brace) = (0, None);
+    let ends = text.match_indices("_result").filter_map(|(at, _)| {
+        let last = text.get(from..at).and_then(|between| between.rfind('{')).map(|place| from + place + 1);
+        (from, brace) = (at, last.or(brace));
+        // An id is much shorter than a line may be.
+        text.get(brace?..at).filter(|id| !id.contains('\n'))
+    });
+    ends.collect()
+}
+
 /// Whether a text reads the output of one of these steps.
 pub(super) fn reads_one_of(text: &str, ids: &[&str]) -> bool {
     let ids: HashSet<String> = ids.iter().map(|id| key(id)).collect();

@@ -134,7 +134,8 @@ pub(super) fn body(text: &str, from: usize) -> Body<'_> {
         let own = Span { start, end: start + line.trim_end().len() };
         let above = std::mem::replace(&mut above, Some(own).filter(|own| own.start < own.end));
         if own.start == own.end {
-            first = first.filter(|begin| text.get(*begin..start).is_some_and(|before| before.trim().is_empty()));
+            // As long as no other line has come, it begins behind the blank ones.
+            first = first.filter(|begin| *begin == start).map(|_| start + line.len());
         }
         // A line that begins with a letter is no heading, and opens and closes nothing.
         if !may_comment && line.starts_with(|c: char| c.is_ascii_alphabetic()) {

@@ -134,19 +134,20 @@ impl StepEdges {
     }
 }
 
-/// Reads a step. `plain` says that the file holds no hidden characters.
+/// Reads a step. `plain` says that the file holds no hidden characters; `is_read`, whether a text reads the output of
+/// the step of that id.
 pub(super) fn read(
     text: &str,
     section: &Section<'_>,
     plain: bool,
+    is_read: &dyn Fn(&str) -> bool,
     duplicates: &mut Vec<Duplicate>,
 ) -> Result<ReadStep, BadYaml> {
     let cut = |span: Span| text.get(span.start..span.end).unwrap_or_default();
     let named = |span: Span| if plain { cut(span).to_owned() } else { read_as(cut(span)) };
     let id = named(section.id);
     let of = format!("step {}: ", quoted(&id));
-    let mut notes: Vec<Note> = Vec::new();
-    let mut members = Vec::new();
+    let (mut notes, mut members): (Vec<Note>, Vec<Member>) = Default::default();
     let (mut at, mut content) = (section.heading, section.all.clone());
     match &section.block {
         Some(block) if block.is_settings() && !block.closed => return Err(never_closed(text, block)),
@@ -162,7 +163,7 @@ pub(super) fn read(
         None => notes.extend(unfenced(text, content.clone(), &of, &id)),
     }
     notes.extend(
-        odd_id(text, &id, section.id)
+        odd_id(is_read, &id, section.id)
             .into_iter()
             .chain(late_blocks(text, content.clone(), &of))
             .map(|note| note.of_step(&id)),
@@ -173,10 +174,9 @@ pub(super) fn read(
         () if has("flow") => ("flow", &OF_FLOWS),
         () => ("template", &OF_TEXTS),
     };
-    let texts_stand = kind == "template" && !has("template");
-    let own_text = has("text");
+    let (texts_stand, own_text) = (kind == "template" && !has("template"), has("text"));
     let mut edges = StepEdges { id: id.clone(), edges: Vec::new(), places: HashMap::new() };
-    let (mut data, mut beside) = (Vec::new(), Vec::new());
+    let (mut data, mut beside, mut used) = (Vec::new(), Vec::new(), None);
     if !has("label") && section.label.start < section.label.end {
         data.push(Member::new("label", section.label, Tree::text(section.label, named(section.label))));
     }
@@ -225,7 +225,6 @@ pub(super) fn read(
             _ => push(&key, if key == "contract" { tree } else { pruned(tree) }),
         }
     }
-    let mut used = None;
     let written = Span { start: content.start, end: content.end };
     if written.start < written.end {
         if texts_stand && !own_text {
@@ -269,13 +268,13 @@ fn never_closed(text: &str, block: &scan::Block<'_>) -> BadYaml {
 
 /// What is said of an id that no placeholder can name, where a text was to read it, or where it has attributes of
 /// other forms of Markdown behind it.
-fn odd_id(text: &str, id: &str, at: Span) -> Option<Note> {
+fn odd_id(is_read: &dyn Fn(&str) -> bool, id: &str, at: Span) -> Option<Note> {
     let (message, written) = unreadable_id(id)?;
     let first = id.split_whitespace().next().unwrap_or_default();
     let mut behind = id.split_whitespace().skip(1).peekable();
     let attributes = behind.peek().is_some() && behind.all(|part| part.starts_with(['.', '#']) || part.contains('='));
     let plain = if attributes && first.chars().all(variable_char) { first.to_owned() } else { written };
-    let read = id.split_whitespace().chain([id, &plain]).any(|id| text.contains(&format!("{{{id}_result")));
+    let read = id.split_whitespace().chain([id, &plain]).any(is_read);
     if !read && !attributes {
         return None;
     }

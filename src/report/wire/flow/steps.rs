@@ -1,6 +1,8 @@
 //! The steps of a flow as they would run.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -100,7 +102,8 @@ enum ShownWork {
         /// Of a flow step: what the flow within is given, by its inputs; with detail full.
         #[serde(skip_serializing_if = "Option::is_none")]
         variables: Option<Map<String, Value>>,
-        /// Of a flow step: the steps within, each like these; with detail full.
+        /// Of a flow step: the steps within, each like these; with detail full. Where a step before goes through the
+        /// same flow, they are as with detail summary.
         #[serde(skip_serializing_if = "Option::is_none")]
         steps: Option<Vec<ShownStep>>,
     },
@@ -143,6 +146,18 @@ pub(super) struct Beside<'a> {
     /// What models would take at most, by the ids of steps.
     pub(super) priced: &'a BTreeMap<String, Priced>,
     pub(super) full: bool,
+    pub(super) unfolded: &'a Unfolded,
+}
+
+/// The flows within that are shown already: each is shown wholly once, however often it stands in others.
+#[derive(Debug, Default)]
+pub(in crate::report) struct Unfolded(RefCell<HashSet<*const Plan>>);
+
+impl Unfolded {
+    /// Whether a flow is met for the first time.
+    pub(in crate::report) fn is_first(&self, plan: &Arc<Plan>) -> bool {
+        self.0.borrow_mut().insert(Arc::as_ptr(plan))
+    }
 }
 
 impl ShownStep {
@@ -207,7 +222,7 @@ fn model_of(rendering: &Rendering) -> Option<Value> {
 
 impl ShownWork {
     fn of(work: &Work, origins: &Origins<'_>, beside: Beside<'_>, id: &str) -> Self {
-        let Beside { tools, priced, full } = beside;
+        let Beside { tools, priced, full, unfolded } = beside;
         let read = reads(work).into_iter();
         let reads = read.map(|(placeholder, slot)| PlaceholderRead { from: origins.from(slot), placeholder }).collect();
         match work {
@@ -234,7 +249,10 @@ impl ShownWork {
                 flow: linked.of.plan.name().to_owned(),
                 reads,
                 variables: full.then(|| linked.values.written().clone()),
-                steps: full.then(|| ShownStep::all(&linked.of.plan, beside, &format!("{id}/"))),
+                steps: full.then(|| {
+                    let beside = Beside { full: unfolded.is_first(&linked.of.plan), ..beside };
+                    ShownStep::all(&linked.of.plan, beside, &format!("{id}/"))
+                }),
             },
             Work::Gather(gather) => Self::Flow { flow: gather.flow.clone(), reads, variables: None, steps: None },
             Work::Faulty { code, message, meant, mending } => {

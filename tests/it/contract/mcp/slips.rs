@@ -163,6 +163,17 @@ async fn a_value_that_holds_an_outputs_braces_stays_text_in_a_script() {
 }
 
 #[tokio::test]
+async fn of_thousands_of_fields_of_an_output_only_those_that_a_value_holds_are_told_apart() {
+    let fields = (0..10_000).map(|n| format!("{{one_result.f{n}}}")).collect::<Vec<_>>().concat();
+    let files = [flow("Two", &json!(["b"]), &[("one", "1"), ("two", &format!("{{b}}, {fields}"))])];
+    let mut session = session(&files).await;
+    let params = json!({"name": "flow_Two", "arguments": {"b": "@ {one_result.f7}"}});
+    let script = session.request("prompts/get", params).await.to_string();
+    assert!(script.contains("@ {one_result.f7}, {one_result.f0}"), "{}", &script[..2_000]);
+    assert!(script.contains("{one_result.f6}{@@one_result.f7}{one_result.f8}"));
+}
+
+#[tokio::test]
 async fn requests_without_their_one_argument_are_told_what_to_send() {
     let mut session = Bench::examples().session().await;
     for (method, due) in [
