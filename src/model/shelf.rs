@@ -472,7 +472,9 @@ mod tests {
         assert_eq!(of("cold_emial"), None);
         // A title that is the file's name in other letters is no second candidate.
         let directory = Directory::new(vec![listed("Cold_Email", &[("1", "Cold Email")])]);
-        let Err(Lookup::Missing { nearest }) = directory.resolve("cold_emial") else { panic!("missing") };
+        let Err(Lookup::Missing { nearest }) = directory.resolve_within("cold_emial", &Comparisons::default()) else {
+            panic!("missing")
+        };
         assert_eq!(nearest, ["Cold_Email"]);
     }
 }
