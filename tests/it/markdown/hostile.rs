@@ -61,7 +61,7 @@ fn a_file_of_many_small_parts_is_read_in_time() {
         let sandbox = Sandbox::new().file("flows/Bad.flow.md", text);
         assert!(sandbox.run(["validate", "--json"]).code <= 1, "{name}");
     }
-    let read = |n: usize| lines(n.min(40), |before| format!("{{s{}_result}}", n - before - 1));
+    let read = |n: usize| lines(n.min(40), |before| format!("{{s{}_result}}", n - n.min(40) + before));
     let reads = lines(1_000, |n| format!("## L {{#s{n}}}\nRead {}\n", read(n)));
     let waits = format!("```yaml\nafter: [{}]\n```\n", lines(150, |n| format!("q{n},")));
     for (name, text) in [("reads", reads), ("waits", lines(500, |n| format!("## L {{#s{n}}}\n{waits}x\n")))] {

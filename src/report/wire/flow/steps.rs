@@ -102,8 +102,7 @@ enum ShownWork {
         /// Of a flow step: what the flow within is given, by its inputs; with detail full.
         #[serde(skip_serializing_if = "Option::is_none")]
         variables: Option<Map<String, Value>>,
-        /// Of a flow step: the steps within, each like these; with detail full. Where a step before goes through the
-        /// same flow, they are as with detail summary.
+        /// Of a flow step: the steps within, each like these; with detail full. Each flow is shown in full once.
         #[serde(skip_serializing_if = "Option::is_none")]
         steps: Option<Vec<ShownStep>>,
     },
